@@ -12,10 +12,10 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from grader.analysis.sectors import WARP
-from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown
+from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown, slip, step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grader.analysis.subject import Steps
 
@@ -72,48 +72,43 @@ def _situation(numbers: Mapping[str, int]) -> Cover:
 def _grid(c: Cover) -> Steps:
     used = [axis for axis in range(3) if c.extent[axis] > 1 or c.block[axis] > 1] or [0]
     return tuple(
-        f"along {AXES[a]} there are ceil({c.extent[a]:,} / {c.block[a]}) = {c.grid[a]:,} blocks" for a in used
+        step("along", axis=AXES[a], extent=c.extent[a], block=c.block[a], blocks=c.grid[a]) for a in used
     )
+
+
+def _factors(numbers: Iterable[int]) -> str:
+    return " · ".join(f"{number:,}" for number in numbers)
 
 
 def _blocks(c: Cover) -> Steps:
-    return *_grid(c), f"together {' · '.join(f'{n:,}' for n in c.grid)} = {c.blocks:,} blocks"
+    return *_grid(c), step("together", factors=_factors(c.grid), blocks=c.blocks)
 
 
 def _threads(c: Cover) -> Steps:
-    return *_blocks(c), f"each has {c.size:,} threads: {c.blocks:,} · {c.size:,} = {c.threads:,} threads"
+    return *_blocks(c), step("block-threads", size=c.size, blocks=c.blocks, threads=c.threads)
 
 
 def _elements(c: Cover) -> Steps:
-    return (f"there are {' · '.join(f'{n:,}' for n in c.extent)} = {c.elements:,} elements",)
+    return (step("elements", factors=_factors(c.extent), elements=c.elements),)
 
 
 def _idle(c: Cover) -> Steps:
-    return (
-        *_threads(c),
-        *_elements(c),
-        f"{c.threads:,} - {c.elements:,} = {c.threads - c.elements:,} have none",
-    )
+    idle = step("idle", threads=c.threads, elements=c.elements, idle=c.threads - c.elements)
+    return *_threads(c), *_elements(c), idle
 
 
 def _boundary(c: Cover) -> Steps:
-    return (
-        *_blocks(c),
-        (
-            f"{c.whole:,} of them are covered wholly (quotients rounded down); "
-            f"{c.blocks:,} - {c.whole:,} = {c.blocks - c.whole:,} stick out"
-        ),
-    )
+    return *_blocks(c), step("covered", whole=c.whole, blocks=c.blocks, rest=c.blocks - c.whole)
 
 
-def _bytes(c: Cover, times: int, verb: str) -> Steps:
+def _bytes(c: Cover, times: int, name: str) -> Steps:
     total = c.elements * times * c.element_bytes
-    sentence = f"for each {times} of {c.element_bytes} bytes are {verb}"
-    return *_elements(c), f"{sentence}: {c.elements:,} · {times} · {c.element_bytes} = {total:,} bytes"
+    moved = step(name, times=times, size=c.element_bytes, elements=c.elements, total=total)
+    return *_elements(c), moved
 
 
 def _warps(c: Cover) -> Steps:
-    return (f"the last warp may lack threads: ceil({c.size} / {WARP}) = {-(-c.size // WARP)} warps",)
+    return (step("warps", size=c.size, warps=-(-c.size // WARP)),)
 
 
 def _moved(c: Cover) -> int:
@@ -129,23 +124,28 @@ def _intensity(c: Cover) -> Fraction:
 def _intensity_steps(c: Cover) -> Steps:
     moved = (c.reads + c.writes) * c.element_bytes
     return (
-        f"for each element {c.work} operations, ({c.reads} + {c.writes}) · {c.element_bytes} = {moved} bytes",
-        f"{c.work} / {moved} = {shown(_intensity(c))} operations for each byte",
+        step("work-of-each", work=c.work, reads=c.reads, writes=c.writes, size=c.element_bytes, moved=moved),
+        step("intensity", work=c.work, moved=moved, value=shown(_intensity(c))),
     )
 
 
 def _misconceptions(c: Cover) -> Iterator[Misconception]:
     floor = tuple(size // threads for size, threads in zip(c.extent, c.block, strict=True))
-    yield Misconception("quotients are rounded down: a part of a block takes a block", replace(c, grid=floor))
+    yield Misconception(slip("rounded-down"), replace(c, grid=floor))
     padded = tuple(blocks * threads for blocks, threads in zip(c.grid, c.block, strict=True))
-    yield Misconception("threads beyond the edge are counted, and they do nothing", replace(c, extent=padded))
+    yield Misconception(slip("beyond-edge"), replace(c, extent=padded))
     x, y, z = c.block
     turned = tuple(-(-size // threads) for size, threads in zip(c.extent, (y, x, z), strict=True))
-    yield Misconception("x and y are exchanged", replace(c, block=(y, x, z), grid=turned))
+    yield Misconception(slip("x-and-y"), replace(c, block=(y, x, z), grid=turned))
     yield Misconception(
-        "bytes that are read and bytes that are written are mixed up",
+        slip("read-and-written"),
         instead={"global_load_bytes": "global_store_bytes", "global_store_bytes": "global_load_bytes"},
     )
+
+
+def _operations(c: Cover) -> Steps:
+    total = c.elements * c.work
+    return *_elements(c), step("operations", elements=c.elements, work=c.work, total=total)
 
 
 LAUNCH = Subject(
@@ -169,24 +169,26 @@ LAUNCH = Subject(
         "blocks": Definition("blocks", lambda c: c.blocks, _blocks),
         "boundary_blocks": Definition("blocks", lambda c: c.blocks - c.whole, _boundary),
         "threads_per_block": Definition(
-            "threads", lambda c: c.size, lambda c: (f"a block has {c.size:,} threads",)
+            "threads", lambda c: c.size, lambda c: (step("threads-of-a-block", size=c.size),)
         ),
         "warps_per_block": Definition("warps", lambda c: -(-c.size // WARP), _warps),
         "threads": Definition("threads", lambda c: c.threads, _threads),
         "elements": Definition("elements", lambda c: c.elements, _elements),
         "idle_threads": Definition("threads", lambda c: c.threads - c.elements, _idle),
         "global_load_bytes": Definition(
-            "bytes", lambda c: c.elements * c.reads * c.element_bytes, lambda c: _bytes(c, c.reads, "read")
+            "bytes",
+            lambda c: c.elements * c.reads * c.element_bytes,
+            lambda c: _bytes(c, c.reads, "bytes-read"),
         ),
         "global_store_bytes": Definition(
             "bytes",
             lambda c: c.elements * c.writes * c.element_bytes,
-            lambda c: _bytes(c, c.writes, "written"),
+            lambda c: _bytes(c, c.writes, "bytes-written"),
         ),
         "flops": Definition(
             "flop",
             lambda c: c.elements * c.work,
-            lambda c: (*_elements(c), f"{c.elements:,} · {c.work} = {c.elements * c.work:,} operations"),
+            _operations,
         ),
         "intensity": Definition("flop/byte", _intensity, _intensity_steps),
     },

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader.analysis import sectors
 from grader.analysis.matmul_steps import STEPS, Product
-from grader.analysis.subject import Definition, Misconception, Subject
+from grader.analysis.subject import Definition, Misconception, Subject, slip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,58 +65,28 @@ _VALUES = {
 def _misconceptions(p: Product) -> Iterator[Misconception]:
     """The steps that are commonly done wrong, the likeliest first."""
     t = p.tile
+    yield Misconception(slip("whole-tiles"), replace(p, grid_x=p.n // t, grid_y=p.m // t, phases=p.k // t))
+    yield Misconception(slip("padded"), Product.of(-(-p.m // t) * t, -(-p.k // t) * t, -(-p.n // t) * t, t))
+    yield Misconception(slip("rows-and-columns"), replace(p, grid_x=p.grid_y, grid_y=p.grid_x))
+    yield Misconception(slip("k-and-n"), Product.of(p.m, p.n, p.k, t))
+    yield Misconception(slip("k-and-m"), Product.of(p.k, p.m, p.n, t))
+    yield Misconception(slip("once"), replace(p, grid_x=1, grid_y=1))
+    yield Misconception(slip("a-only"), instead=_for_loads("a_load_bytes"))
+    yield Misconception(slip("b-only"), instead=_for_loads("b_load_bytes"))
     yield Misconception(
-        "only whole tiles are counted: a partial tile at the edge takes a block, and a phase, as well, so "
-        "that quotients are rounded up",
-        replace(p, grid_x=p.n // t, grid_y=p.m // t, phases=p.k // t),
-    )
-    yield Misconception(
-        "this counts the edges as if the matrices were padded to whole tiles: threads beyond an edge neither "
-        "load nor store, they put zeros into the tile",
-        Product.of(-(-p.m // t) * t, -(-p.k // t) * t, -(-p.n // t) * t, t),
-    )
-    yield Misconception(
-        "rows and columns are exchanged: blocks along x follow the columns of C (N), blocks along y its rows "
-        "(M)",
-        replace(p, grid_x=p.grid_y, grid_y=p.grid_x),
-    )
-    yield Misconception(
-        "the sizes K and N are mixed up: A has M rows and K columns, B has K rows and N columns",
-        Product.of(p.m, p.n, p.k, t),
-    )
-    yield Misconception(
-        "the sizes K and M are mixed up: A has M rows and K columns, B has K rows and N columns",
-        Product.of(p.k, p.m, p.n, t),
-    )
-    yield Misconception(
-        "this reads each matrix once: every block loads its own copy of the tiles that it needs",
-        replace(p, grid_x=1, grid_y=1),
-    )
-    yield Misconception("this counts A only: tiles of B are loaded, too", instead=_for_loads("a_load_bytes"))
-    yield Misconception("this counts B only: tiles of A are loaded, too", instead=_for_loads("b_load_bytes"))
-    yield Misconception(
-        "this is what the naive kernel loads, without tiles",
+        slip("naive"),
         instead={"global_load_bytes": "naive_global_load_bytes", "intensity": "naive_intensity"},
     )
+    yield Misconception(slip("loaded"), instead=_for_stores("global_load_bytes"))
+    yield Misconception(slip("stored"), instead=_for_loads("global_store_bytes"))
     yield Misconception(
-        "this is what is loaded, not what is stored", instead=_for_stores("global_load_bytes")
-    )
-    yield Misconception(
-        "this is what is stored, not what is loaded", instead=_for_loads("global_store_bytes")
-    )
-    yield Misconception(
-        "owners and all threads are mixed up: the threads beyond the edges of C compute, too, if nothing "
-        "stops them",
+        slip("owners"),
         instead={"flops": "owner_flops", "owner_flops": "flops", "threads": "owner_threads"},
     )
     yield Misconception(
-        "this is a remainder; where it is 0 the last block covers a whole tile",
-        instead={"last_columns": "columns_left_over", "last_rows": "rows_left_over"},
+        slip("remainder"), instead={"last_columns": "columns_left_over", "last_rows": "rows_left_over"}
     )
-    yield Misconception(
-        "this is one of the two tiles: a block holds a tile of A and a tile of B",
-        instead={"shared_bytes": "one_tile_bytes"},
-    )
+    yield Misconception(slip("one-tile"), instead={"shared_bytes": "one_tile_bytes"})
 
 
 def _for_loads(name: str) -> dict[str, str]:

@@ -1,14 +1,17 @@
-"""The sizes of a tiled product, and how each quantity is worked out, in sentences with numbers in them."""
+"""The sizes of a tiled product, and how each quantity is worked out, step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from grader.analysis import sectors
-from grader.analysis.subject import Steps, shown
+from grader.analysis.subject import Steps, shown, step
+
+if TYPE_CHECKING:
+    from grader.model import Clause
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,163 +96,126 @@ class Product:
 Worked: TypeAlias = Callable[[Product], Steps]
 
 
-def _along_x(p: Product) -> str:
-    return f"along x there are ceil(N / tile) = ceil({p.n} / {p.tile}) = {p.grid_x} blocks"
+def _along_x(p: Product) -> Clause:
+    return step("along-x", size=p.n, tile=p.tile, blocks=p.grid_x)
 
 
-def _along_y(p: Product) -> str:
-    return f"along y there are ceil(M / tile) = ceil({p.m} / {p.tile}) = {p.grid_y} blocks"
+def _along_y(p: Product) -> Clause:
+    return step("along-y", size=p.m, tile=p.tile, blocks=p.grid_y)
 
 
-def _phases(p: Product) -> str:
-    return f"a block works in ceil(K / tile) = ceil({p.k} / {p.tile}) = {p.phases} phases"
+def _phases(p: Product) -> Clause:
+    return step("phases", size=p.k, tile=p.tile, phases=p.phases)
 
 
 def _blocks(p: Product) -> Steps:
-    return _along_x(p), _along_y(p), f"together {p.grid_x} · {p.grid_y} = {p.blocks:,} blocks"
+    return _along_x(p), _along_y(p), step("together", factors=f"{p.grid_x} · {p.grid_y}", blocks=p.blocks)
 
 
 def _boundary(p: Product) -> Steps:
     wide, high = p.n // p.tile, p.m // p.tile
     return (
         *_blocks(p),
-        (
-            f"{wide} · {high} = {p.whole_blocks:,} of them lie inside C with all their threads "
-            f"({p.n} // {p.tile} = {wide} along x, {p.m} // {p.tile} = {high} along y)"
-        ),
-        f"the others stick out: {p.blocks:,} - {p.whole_blocks:,} = {p.blocks - p.whole_blocks:,}",
+        step("inside", wide=wide, high=high, whole=p.whole_blocks, n=p.n, m=p.m, tile=p.tile),
+        step("stick-out", blocks=p.blocks, whole=p.whole_blocks, rest=p.blocks - p.whole_blocks),
     )
 
 
 def _threads(p: Product) -> Steps:
-    in_block = p.tile**2
-    return (
-        *_blocks(p),
-        f"each has {p.tile} · {p.tile} = {in_block:,} threads: {p.blocks:,} · {in_block:,} = {p.threads:,}",
-    )
+    each = step("tile-threads", tile=p.tile, size=p.tile**2, blocks=p.blocks, threads=p.threads)
+    return *_blocks(p), each
 
 
 def _owners(p: Product) -> Steps:
-    return (f"C has M · N = {p.m} · {p.n} = {p.owners:,} elements, and each has one thread",)
+    return (step("owners", m=p.m, n=p.n, owners=p.owners),)
 
 
 def _idle(p: Product) -> Steps:
-    left = p.threads - p.owners
-    return *_threads(p), *_owners(p), f"the others have none: {p.threads:,} - {p.owners:,} = {left:,}"
+    left = step("no-owners", threads=p.threads, owners=p.owners, left=p.threads - p.owners)
+    return *_threads(p), *_owners(p), left
 
 
-def _last(size: int, blocks: int, tile: int, along: str, what: str) -> Steps:
-    before = (blocks - 1) * tile
+def _last(p: Product, size: int, blocks: int, along: Clause, name: str) -> Steps:
+    before = (blocks - 1) * p.tile
     return (
-        f"{along}",
-        f"the {blocks - 1} before the last cover {blocks - 1} · {tile} = {before} {what}, 0 to {before - 1}"
+        along,
+        step(name, count=blocks - 1, tile=p.tile, before=before, end=before - 1)
         if before
-        else "the first block is the last one",
-        f"the last covers {size} - {before} = {size - before} of {tile}, {before} to {size - 1}",
+        else step("first-is-last"),
+        step("last-covers", size=size, before=before, rest=size - before, tile=p.tile, end=size - 1),
     )
 
 
 def _barriers(p: Product) -> Steps:
     total = 2 * p.phases * p.threads
-    sentence = f"each thread comes to two barriers in a phase: 2 · {p.phases} · {p.threads:,} = {total:,}"
-    return *_threads(p), _phases(p), sentence
+    return *_threads(p), _phases(p), step("barriers", phases=p.phases, threads=p.threads, total=total)
 
 
-def _tile_bytes(p: Product) -> str:
-    return f"a tile has {p.tile} · {p.tile} = {p.tile**2:,} floats of 4 bytes: {4 * p.tile**2:,} bytes"
+def _tile_bytes(p: Product) -> Clause:
+    return step("tile-bytes", tile=p.tile, floats=p.tile**2, bytes=4 * p.tile**2)
 
 
 def _shared(p: Product) -> Steps:
-    return _tile_bytes(p), f"a tile of A and a tile of B: 2 · {4 * p.tile**2:,} = {8 * p.tile**2:,} bytes"
+    return _tile_bytes(p), step("two-tiles", bytes=4 * p.tile**2, total=8 * p.tile**2)
 
 
 def _shared_stores(p: Product) -> Steps:
     total = 8 * p.phases * p.threads
-    return (
-        *_threads(p),
-        _phases(p),
-        (
-            f"in each phase every thread stores 2 floats, zeros included: "
-            f"{p.threads:,} · {p.phases} · 2 · 4 = {total:,} bytes"
-        ),
-    )
+    return *_threads(p), _phases(p), step("shared-stores", threads=p.threads, phases=p.phases, total=total)
 
 
 def _shared_loads(p: Product) -> Steps:
     total = 8 * p.tile * p.phases * p.threads
-    return (
-        *_threads(p),
-        _phases(p),
-        (
-            f"in each phase every thread reads a row and a column of {p.tile} floats: "
-            f"{p.threads:,} · {p.phases} · 2 · {p.tile} · 4 = {total:,} bytes"
-        ),
-    )
+    loads = step("shared-loads", tile=p.tile, threads=p.threads, phases=p.phases, total=total)
+    return *_threads(p), _phases(p), loads
 
 
-def _a_loads(p: Product) -> str:
-    return (
-        f"each of the {p.m} · {p.k} elements of A is loaded once for every block along x: "
-        f"{p.m} · {p.k} · {p.grid_x} = {p.a_loads:,} loads"
-    )
+def _a_loads(p: Product) -> Clause:
+    return step("a-loads", rows=p.m, columns=p.k, blocks=p.grid_x, loads=p.a_loads)
 
 
-def _b_loads(p: Product) -> str:
-    return (
-        f"each of the {p.k} · {p.n} elements of B is loaded once for every block along y: "
-        f"{p.k} · {p.n} · {p.grid_y} = {p.b_loads:,} loads"
-    )
+def _b_loads(p: Product) -> Clause:
+    return step("b-loads", rows=p.k, columns=p.n, blocks=p.grid_y, loads=p.b_loads)
 
 
 def _a_bytes(p: Product) -> Steps:
-    return _along_x(p), _a_loads(p), f"4 bytes each: {p.a_loads:,} · 4 = {4 * p.a_loads:,} bytes"
+    return _along_x(p), _a_loads(p), step("four-bytes", loads=p.a_loads, total=4 * p.a_loads)
 
 
 def _b_bytes(p: Product) -> Steps:
-    return _along_y(p), _b_loads(p), f"4 bytes each: {p.b_loads:,} · 4 = {4 * p.b_loads:,} bytes"
+    return _along_y(p), _b_loads(p), step("four-bytes", loads=p.b_loads, total=4 * p.b_loads)
 
 
 def _load_bytes(p: Product) -> Steps:
     return (
-        f"{_along_x(p)}, {_along_y(p)}",
+        _along_x(p),
+        _along_y(p),
         _a_loads(p),
         _b_loads(p),
-        "threads beyond an edge load nothing and put 0 into the tile",
-        f"4 bytes each: ({p.a_loads:,} + {p.b_loads:,}) · 4 = {4 * p.loads:,} bytes",
+        step("beyond-edge"),
+        step("four-bytes-of-both", a=p.a_loads, b=p.b_loads, total=4 * p.loads),
     )
 
 
 def _store_bytes(p: Product) -> Steps:
-    return (
-        "only threads that have an element of C store, once, after the last phase",
-        f"M · N · 4 = {p.m} · {p.n} · 4 = {4 * p.owners:,} bytes",
-    )
+    return step("who-stores"), step("stores", m=p.m, n=p.n, total=4 * p.owners)
 
 
-def _sectors(what: str) -> Worked:
-    def steps(p: Product) -> Steps:
-        return (
-            f"a warp is 32 threads in a row of the block, x first: {_rows_of_a_warp(p)}",
-            "a warp's request takes every 32-byte sector (8 floats) that one of its active threads asks for",
-            f"counted warp by warp over {what}",
-        )
-
-    return steps
+def _sectors(name: str) -> Worked:
+    return lambda p: (_rows_of_a_warp(p), step("sectors"), step(name))
 
 
-def _rows_of_a_warp(p: Product) -> str:
-    if p.tile >= 32:  # noqa: PLR2004 - a warp
-        return (
-            "all of it lies in one row of the tile" if p.tile % 32 == 0 else "mostly in one row of the tile"
-        )
-    return f"it takes {shown(Fraction(32, p.tile))} rows of a tile of {p.tile}"
+def _rows_of_a_warp(p: Product) -> Clause:
+    if p.tile >= sectors.WARP:
+        return step("warp-in-row" if p.tile % sectors.WARP == 0 else "warp-mostly")
+    return step("warp-rows", rows=shown(Fraction(sectors.WARP, p.tile)), tile=p.tile)
 
 
 def _owner_flops(p: Product) -> Steps:
     return (
         *_owners(p),
-        f"an owner multiplies and adds K = {p.k} times, which are 2 · {p.k} = {2 * p.k} operations",
-        f"{p.owners:,} · {2 * p.k} = {2 * p.products:,} operations",
+        step("owner-flops", k=p.k, flops=2 * p.k),
+        step("all-flops", threads=p.owners, flops=2 * p.k, total=2 * p.products),
     )
 
 
@@ -258,63 +224,55 @@ def _flops(p: Product) -> Steps:
     return (
         *_threads(p),
         _phases(p),
-        (
-            f"in each phase every thread multiplies and adds {p.tile} times, zeros included: "
-            f"{p.phases} · {p.tile} · 2 = {thread_flops} operations"
-        ),
-        f"{p.threads:,} · {thread_flops} = {p.threads * thread_flops:,} operations",
+        step("phase-flops", tile=p.tile, phases=p.phases, flops=thread_flops),
+        step("all-flops", threads=p.threads, flops=thread_flops, total=p.threads * thread_flops),
     )
 
 
 def _intensity(p: Product) -> Steps:
     total, moved = 2 * p.products, 4 * p.loads
     return (
-        f"the product needs 2 · M · N · K = 2 · {p.m} · {p.n} · {p.k} = {total:,} operations",
+        step("needed-flops", m=p.m, n=p.n, k=p.k, total=total),
         *_load_bytes(p),
-        f"{total:,} / {moved:,} = {shown(Fraction(total, moved))} operations for each byte that is read",
+        step("flops-by-bytes", total=total, moved=moved, value=shown(Fraction(total, moved))),
     )
 
 
 def _naive_bytes(p: Product) -> Steps:
     return (
-        f"without tiles every owner reads a row of A and a column of B itself: 2 · K = {2 * p.k} floats",
+        step("naive-reads", floats=2 * p.k),
         *_owners(p),
-        f"{p.owners:,} · {2 * p.k} · 4 = {4 * p.naive_loads:,} bytes",
+        step("naive-bytes", owners=p.owners, floats=2 * p.k, total=4 * p.naive_loads),
     )
 
 
 def _naive_intensity(_: Product) -> Steps:
-    return (
-        "for each multiplication and addition, 2 operations, a thread reads two floats, 8 bytes",
-        "2 / 8 = 0.25 operations for each byte, whatever the sizes are",
-    )
+    return step("naive-intensity"), step("naive-quarter")
 
 
 def _reduction(p: Product) -> Steps:
-    return (
-        *_naive_bytes(p),
-        *_load_bytes(p),
-        f"{4 * p.naive_loads:,} / {4 * p.loads:,} = {shown(Fraction(p.naive_loads, p.loads))}",
-    )
+    value = shown(Fraction(p.naive_loads, p.loads))
+    quotient = step("quotient", first=4 * p.naive_loads, second=4 * p.loads, value=value)
+    return *_naive_bytes(p), *_load_bytes(p), quotient
 
 
-def _left_over(size: int, tile: int, what: str) -> Steps:
-    return (f"{size} % {tile} = {size % tile} {what} are left over beside whole tiles",)
+def _left_over(p: Product, size: int, name: str) -> Steps:
+    return (step(name, size=size, tile=p.tile, left=size % p.tile),)
 
 
 STEPS: dict[str, Worked] = {
-    "columns_left_over": lambda p: _left_over(p.n, p.tile, "columns"),
-    "rows_left_over": lambda p: _left_over(p.m, p.tile, "rows"),
+    "columns_left_over": lambda p: _left_over(p, p.n, "columns-left"),
+    "rows_left_over": lambda p: _left_over(p, p.m, "rows-left"),
     "grid_x": lambda p: (_along_x(p),),
     "grid_y": lambda p: (_along_y(p),),
     "blocks": _blocks,
     "boundary_blocks": _boundary,
-    "threads_per_block": lambda p: (f"tile · tile = {p.tile} · {p.tile} = {p.tile**2:,} threads",),
+    "threads_per_block": lambda p: (step("tile-squared", tile=p.tile, size=p.tile**2),),
     "threads": _threads,
     "owner_threads": _owners,
     "idle_threads": _idle,
-    "last_columns": lambda p: _last(p.n, p.grid_x, p.tile, _along_x(p), "columns"),
-    "last_rows": lambda p: _last(p.m, p.grid_y, p.tile, _along_y(p), "rows"),
+    "last_columns": lambda p: _last(p, p.n, p.grid_x, _along_x(p), "columns-before"),
+    "last_rows": lambda p: _last(p, p.m, p.grid_y, _along_y(p), "rows-before"),
     "phases": lambda p: (_phases(p),),
     "barriers": _barriers,
     "one_tile_bytes": lambda p: (_tile_bytes(p),),
@@ -325,15 +283,13 @@ STEPS: dict[str, Worked] = {
     "b_load_bytes": _b_bytes,
     "global_load_bytes": _load_bytes,
     "global_store_bytes": _store_bytes,
-    "global_load_sectors": _sectors(
-        "all tiles of A, for each block along x, and of B, for each block along y"
-    ),
-    "global_store_sectors": _sectors("C, which is stored once"),
+    "global_load_sectors": _sectors("sectors-of-tiles"),
+    "global_store_sectors": _sectors("sectors-of-c"),
     "owner_flops": _owner_flops,
     "flops": _flops,
     "intensity": _intensity,
     "naive_global_load_bytes": _naive_bytes,
-    "naive_global_load_sectors": _sectors("all steps along K, one load from A and one from B in each"),
+    "naive_global_load_sectors": _sectors("sectors-of-naive"),
     "naive_intensity": _naive_intensity,
     "reduction": _reduction,
 }

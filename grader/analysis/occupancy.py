@@ -17,13 +17,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader.analysis.sectors import WARP
-from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown
+from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown, slip, step
 from grader.model import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from grader.analysis.subject import Steps
+    from grader.model import Clause
 
 KIB = 1024
 
@@ -180,94 +181,82 @@ def _situation(numbers: Mapping[str, int]) -> Load:
     return Load(sm, limits, numbers["threads"], numbers["registers"], numbers["shared_bytes"])
 
 
-def _warps(o: Load) -> str:
-    return f"a block of {o.threads} threads has ceil({o.threads} / {WARP}) = {o.warps} warps"
+def _warps(o: Load) -> Clause:
+    return step("block-warps", threads=o.threads, warps=o.warps)
 
 
 def _by_threads(o: Load) -> Steps:
-    held = f"{o.most_warps} // {o.warps} = {o.by_threads} blocks"
-    return _warps(o), f"{o.limits.threads:,} threads are {o.most_warps} warps: {held}"
+    numbers = {"threads": o.limits.threads, "most": o.most_warps, "warps": o.warps, "blocks": o.by_threads}
+    return _warps(o), step("by-threads", **numbers)
 
 
 def _by_registers(o: Load) -> Steps:
     if not o.registers:
-        return ("nothing is said of registers, so they limit nothing",)
-    needed = f"a warp takes {o.registers} · {WARP} = {o.registers * WARP:,} registers"
+        return (step("no-registers"),)
+    taken = {"registers": o.registers, "total": o.registers * WARP}
+    needed = step("warp-registers", **taken)
     if o.limits.register_unit > 1:
-        needed += f", in units of {o.limits.register_unit}: {o.warp_registers:,}"
+        units = {"unit": o.limits.register_unit, "units": o.warp_registers}
+        needed = step("warp-registers-in-units", **taken, **units)
     parts, file = o.limits.partitions, o.limits.registers // o.limits.partitions
     held = file // o.warp_registers
-    holder = f"each of the {parts} partitions" if parts > 1 else "the multiprocessor"
-    sentence = f"{holder} has {file:,} registers for {file:,} // {o.warp_registers:,} = {held} warps"
+    room = {"file": file, "units": o.warp_registers, "held": held}
+    holder = step("registers", **room)
     if parts > 1:
-        sentence += f", together {held * parts}"
-    return _warps(o), needed, sentence, f"{held * parts} // {o.warps} = {o.by_registers} blocks"
+        holder = step("registers-of-partitions", parts=parts, total=held * parts, **room)
+    blocks = step("blocks-of-warps", held=held * parts, warps=o.warps, blocks=o.by_registers)
+    return _warps(o), needed, holder, blocks
 
 
 def _by_shared(o: Load) -> Steps:
     if not o.block_shared:
-        return ("nothing is said of shared memory, so it limits nothing",)
-    needed = f"a block takes {o.shared_bytes:,} bytes"
-    if o.limits.reserved_bytes:
-        needed += f", and the system {o.limits.reserved_bytes:,} more for each block"
-    if o.limits.shared_unit > 1:
-        needed += f": in units of {o.limits.shared_unit}, {o.block_shared:,} bytes"
-    held = f"{o.limits.shared_bytes:,} // {o.block_shared:,} = {o.by_shared} blocks"
-    return needed, held
+        return (step("no-shared"),)
+    reserved, unit = o.limits.reserved_bytes, o.limits.shared_unit
+    held = step("by-shared", bytes=o.limits.shared_bytes, units=o.block_shared, blocks=o.by_shared)
+    return (
+        step("block-bytes", bytes=o.shared_bytes),
+        *((step("reserved-bytes", bytes=reserved),) if reserved else ()),
+        *((step("in-units", unit=unit, bytes=o.block_shared),) if unit > 1 else ()),
+        held,
+    )
 
 
 def _blocks(o: Load) -> Steps:
     if not o.launchable:
-        return (*_launchable(o), "so no block fits")
+        return (*_launchable(o), step("no-block"))
     return (
         *_by_threads(o),
         *(_by_registers(o)[1:] if o.registers else ()),
         *(_by_shared(o) if o.shared_bytes else ()),
-        f"no more than {o.limits.blocks} blocks in any case",
-        f"the smallest of these limits is {o.blocks} blocks",
+        step("most-blocks", blocks=o.limits.blocks),
+        step("smallest", blocks=o.blocks),
     )
 
 
 def _share(o: Load) -> Steps:
+    shares = {"share": shown(o.share), "percent": shown(o.share * 100)}
     active = o.blocks * o.warps
-    return (
-        *_blocks(o),
-        (
-            f"{o.blocks} · {o.warps} = {active} of {o.most_warps} warps are active: "
-            f"{active} / {o.most_warps} = {shown(o.share)}, or {shown(o.share * 100)} %"
-        ),
-    )
+    occupied = step("occupancy", blocks=o.blocks, warps=o.warps, active=active, most=o.most_warps, **shares)
+    return *_blocks(o), occupied
 
 
 def _launchable(o: Load) -> Steps:
     return (
-        f"a block may have {MOST_THREADS:,} threads, and this one has {o.threads:,}",
-        (
-            f"a block may have {o.limits.block_shared_bytes:,} bytes of shared memory, and this one takes "
-            f"{o.shared_bytes:,}"
-        ),
-        f"it can{'' if o.launchable else 'not'} be launched",
+        step("most-threads", most=MOST_THREADS, threads=o.threads),
+        step("most-shared", most=o.limits.block_shared_bytes, bytes=o.shared_bytes),
+        step("launchable" if o.launchable else "not-launchable"),
     )
 
 
 def _misconceptions(o: Load) -> Iterator[Misconception]:
-    free = replace(o, registers=0)
-    yield Misconception("registers are left out: they are a limit, too", free)
-    yield Misconception(
-        "shared memory is left out: it is a limit, too",
-        replace(o, shared_bytes=0, limits=replace(o.limits, reserved_bytes=0)),
-    )
-    yield Misconception(
-        f"the {KIB:,} bytes are left out that the system takes for each block",
-        replace(o, limits=replace(o.limits, reserved_bytes=0)),
-    )
-    yield Misconception(
-        "the limit on blocks is left out: a multiprocessor holds only so many, however small they are",
-        replace(o, limits=replace(o.limits, blocks=max(o.limits.blocks, o.by_threads))),
-    )
-    for limit, what in (("threads", "threads"), ("registers", "registers"), ("shared", "shared memory")):
-        alone = f"blocks_by_{limit}"
-        yield Misconception(f"only the limit on {what} is looked at", instead={"blocks_per_sm": alone})
+    yield Misconception(slip("no-registers"), replace(o, registers=0))
+    unreserved = replace(o.limits, reserved_bytes=0)
+    yield Misconception(slip("no-shared"), replace(o, shared_bytes=0, limits=unreserved))
+    yield Misconception(slip("no-reserved", bytes=KIB), replace(o, limits=unreserved))
+    unlimited = replace(o.limits, blocks=max(o.limits.blocks, o.by_threads))
+    yield Misconception(slip("no-limit-on-blocks"), replace(o, limits=unlimited))
+    for limit in ("threads", "registers", "shared"):
+        yield Misconception(slip(f"only-{limit}"), instead={"blocks_per_sm": f"blocks_by_{limit}"})
 
 
 OCCUPANCY = Subject(

@@ -7,15 +7,29 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from grader.errors import UsageError
+from grader.model import Clause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from grader.model import Detail
 
 MOST = 10**6
 """No number of a subject is larger."""
 
 Number: TypeAlias = Fraction | int
-Steps: TypeAlias = tuple[str, ...]
+Steps: TypeAlias = tuple[Clause, ...]
+"""Sentences as their names in `grader.messages.answers`, and the numbers in them."""
+
+
+def step(name: str, **values: Detail) -> Clause:
+    """A step of an explanation, by the name of its sentence without ``step-``."""
+    return Clause(f"step-{name}", tuple(values.items()))
+
+
+def slip(name: str, **values: Detail) -> Clause:
+    """What somebody did wrong, by the name of its sentence without ``slip-``."""
+    return Clause(f"slip-{name}", tuple(values.items()))
 
 
 class AnalysisProblem(UsageError):  # noqa: N818 - the numbers' problem, not ours
@@ -24,7 +38,7 @@ class AnalysisProblem(UsageError):  # noqa: N818 - the numbers' problem, not our
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A value with its unit, and how one gets there: short sentences with the numbers in them."""
+    """A value with its unit, and how one gets there."""
 
     name: str
     value: Fraction
@@ -45,7 +59,7 @@ class Definition:
 class Misconception:
     """A step done wrong, and what it makes of the subject: another situation, or one quantity for another."""
 
-    words: str
+    slip: Clause
     situation: Any = None
     instead: Mapping[str, str] = field(default_factory=dict)
 

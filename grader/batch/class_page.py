@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from grader import __version__
 from grader.assignment.bundled import staff_folders
 from grader.course.similarity import similar
+from grader.messages import report_words, sentences_of, speaking
 from grader.reports import class_page, files, similar_page
 from grader.submission import decode, lines
 
@@ -39,12 +40,14 @@ def write_similar(out: OutFolder, assignment: Assignment, sources: Mapping[str, 
     if len(texts) <= 1:
         return
     given = _given(assignment)
-    compared = (__version__, assignment.title, given, sorted(texts.items()))
+    words = report_words(assignment.feedback)
+    compared = (__version__, assignment.title, words, given, sorted(texts.items()))
     digest = sha256(repr(compared).encode("utf-8", "backslashreplace")).hexdigest()
     if digest != similar_page.digest_in(out.beginning(SIMILAR)):
         pairs = similar(texts, given)
         quoted = {name: lines(source) for name, source in sources.items()}
-        out.write({SIMILAR: similar_page.render(assignment.title, pairs, quoted, digest)})
+        with speaking(sentences_of(assignment.feedback)):
+            out.write({SIMILAR: similar_page.render(assignment.title, pairs, quoted, digest)})
 
 
 def _given(assignment: Assignment) -> list[str]:

@@ -291,4 +291,5 @@ def _mistakes(failing: tuple[CaseVerdict, ...]) -> Iterator[Finding]:
             if comparison.explanation and comparison.explanation not in seen:
                 seen.add(comparison.explanation)
                 case = judged.case.case.id if is_visible(judged.case) else ""
-                yield Finding(FindingKind.MISTAKE, comparison.explanation, case=case)
+                details = (("mistake", comparison.mistake),)
+                yield Finding(FindingKind.MISTAKE, comparison.explanation, case=case, details=details)

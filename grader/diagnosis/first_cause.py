@@ -135,6 +135,7 @@ def _cause(diagnosis: Diagnosis, item: str, line: int | None = None) -> Cause:
         item,
         line,
         names_line=diagnosis.names_line,
+        title=diagnosis.title,
     )
 
 
@@ -147,7 +148,8 @@ def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause |
         return None
     texts_of_mistake = texts_of_course(assignment.feedback).mistake("constant-not-allowed")
     hint = texts_of_mistake.hint.format(constants=f"`{wrong.address}`")
-    return Cause("constant-not-allowed", wrong.message, hint, item, wrong.line)
+    title = texts_of_mistake.title
+    return Cause("constant-not-allowed", wrong.message, hint, item, wrong.line, title=title)
 
 
 def _suspected(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.messages.class_page import CLASS
 from grader.messages.page import PAGE
 from grader.messages.trace import TRACE
 
@@ -113,5 +114,14 @@ _SPEED: Mapping[str, str] = {
     "against-itself": "{baseline} against itself {ratio}",
 }
 
-TEXTS: Mapping[str, str] = {**_HEADINGS, **_ITEMS, **_FINDINGS, **_ADJUSTMENTS, **_SPEED, **PAGE, **TRACE}
+TEXTS: Mapping[str, str] = {
+    **_HEADINGS,
+    **_ITEMS,
+    **_FINDINGS,
+    **_ADJUSTMENTS,
+    **_SPEED,
+    **PAGE,
+    **TRACE,
+    **CLASS,
+}
 """By name, with fields for what is filled in; ``-one`` is for a ``count`` of 1."""

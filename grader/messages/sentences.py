@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.messages import (
     advice,
+    answers,
     barriers,
     builds,
     checks,
@@ -89,6 +90,7 @@ TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "checks": checks.TEXTS,
     "hints": builds.HINTS,
     "advice": advice.TEXTS,
+    "worked-answers": answers.TEXTS,
     "reports": reports.TEXTS,
 }
 """What is said of no finding, by table; a name stands in one of them only."""

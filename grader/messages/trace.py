@@ -80,6 +80,13 @@ _TOLD: Mapping[str, str] = {
     "trace-many-named": "{count} threads ({threads})",
     "trace-elements-of": "{count:,} elements of {array}",
     "trace-elements-of-one": "{count} element of {array}",
+    "trace-note-full": (
+        "the trace ends after {intervals:,} barrier intervals: it holds at most {accesses:,} accesses and "
+        "{most} intervals; a smaller shape shows the same"
+    ),
+    "trace-note-not-begun": "the launch stopped before this block began",
+    "trace-note-cut": "what follows is missing, for the launch did not come to its end: {why}",
+    "trace-note-stopped": "what follows is missing, for the launch was stopped",
 }
 
 TRACE_SCRIPT: Mapping[str, str] = {

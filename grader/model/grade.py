@@ -137,6 +137,8 @@ class Cause:
     item: str = ""
     line: int | None = None
     names_line: bool = False
+    title: str = ""
+    """What the course calls the mistake; empty in grades of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)

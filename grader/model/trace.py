@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from grader.model.findings import Finding
+    from grader.model.findings import Clause, Finding
     from grader.model.terms import Named
     from grader.model.work import Launch
 
@@ -137,8 +137,8 @@ class Trace:
     intervals: tuple[TracedInterval, ...] = ()
     findings: tuple[Finding, ...] = ()
     completed: bool = True
-    notes: tuple[str, ...] = ()
-    """What a reader should know: what was left out, and why."""
+    notes: tuple[Clause, ...] = ()
+    """What was left out, and why; ``finding`` in a note is an index into `findings`."""
 
 
 @dataclass(frozen=True, slots=True)

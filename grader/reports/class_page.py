@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from grader.messages import templates_of, text_of
 from grader.reports import svg, wording
 from grader.reports.class_statistics import (
     case_catches,
@@ -23,6 +24,7 @@ from grader.reports.class_table import item_titles, lookalikes, mark_of, note, s
 from grader.reports.pages import asset, page
 from grader.reports.text import case_name
 from grader.reports.wording import look
+from grader.reports.words import in_their_words
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
@@ -48,15 +50,13 @@ SHORT_TITLE = 38
 
 NAME, NOTE, WIDEST = 16, 13, 18
 """The least width of the first and the last column in rem, and the largest of another one in characters."""
-HEADING = "section"
-"""A heading that is as long as the others of columns that are no item's."""
 
 AROUND = 1
 """Lines that are shown above and below a line of code."""
 
 
-STATES = ("to look at", "full marks", "partly", "nothing", "excused")
-"""What a submission is to whoever looks through the class."""
+STATES = ("look", "full", "partly", "nothing", "excused")
+"""What a submission is to whoever looks through the class; ``class-state-`` begins the name of its word."""
 
 
 class Row(NamedTuple):
@@ -77,6 +77,7 @@ class Row(NamedTuple):
     note: str
 
 
+@in_their_words
 def render(
     grades: Sequence[Grade], *, source_of: SourceOf | None = None, waiting: int = 0, similar: bool = False
 ) -> str:
@@ -93,7 +94,7 @@ def render(
         "class.html.j2",
         script=asset("class.js"),
         style=asset("class.css") + _columns(rows, items, sections=sections, late=any_late, timed=timed),
-        heading=grades[0].assignment_title if grades else "no submissions",
+        heading=grades[0].assignment_title if grades else text_of("class-none"),
         waiting=waiting,
         similar=similar,
         progress=svg.bar([svg.Part(len(grades) / max(len(grades) + waiting, 1), "fill")]),
@@ -117,6 +118,7 @@ def render(
         timed=timed,
         sections=sections,
         any_late=any_late,
+        shown_of=templates_of(["class-shown"])["class-shown"],
         states=[(name, sum(row.state == name for row in rows)) for name in STATES],
         look=look,
         mark_of=mark_of,
@@ -131,10 +133,10 @@ def _columns(
     rows: Sequence[Row], items: Iterable[str], *, sections: Sequence[str], late: bool, timed: bool
 ) -> str:
     """The widths of the columns as a style: each row of the table is laid out for itself, and all agree."""
-    widths = [_width([HEADING, *sections])] if sections else []
-    widths += [_width([HEADING])] if late else []
-    widths.append(_width([HEADING, *(row.score for row in rows)]))
-    widths += [_width([HEADING, *(row.speed for row in rows)])] if timed else []
+    widths = [_width([text_of("class-section"), *sections])] if sections else []
+    widths += [_width([text_of("class-late")])] if late else []
+    widths.append(_width([text_of("class-score"), *(row.score for row in rows)]))
+    widths += [_width([text_of("class-speed"), *(row.speed for row in rows)])] if timed else []
     widths += [_width(one_line(item).split("-")) for item in items]
     fixed = "".join(f"{width}ch " for width in widths)
     return (
@@ -172,9 +174,9 @@ def _state(grade: Grade) -> str:
     if grade.excused:
         return "excused"
     if grade.verdict == "error" or grade.took_too_much_work:
-        return "to look at"
+        return "look"
     if grade.score >= grade.max_score:
-        return "full marks"
+        return "full"
     return "partly" if grade.score > 0 else "nothing"
 
 
@@ -184,10 +186,12 @@ def folder_of(submission: str) -> str:
 
 
 def _histogram(scores: Scores) -> Markup:
-    words = ", ".join(
-        f"{10 * index} to {10 * index + 10} %: {count}" for index, count in enumerate(scores.counts) if count
+    bars = ", ".join(
+        text_of("class-histogram-bar", lower=10 * index, upper=10 * index + 10, number=number)
+        for index, number in enumerate(scores.counts)
+        if number
     )
-    return svg.histogram(scores.counts, f"submissions by their score: {words}", marks=[float(scores.mean)])
+    return svg.histogram(scores.counts, text_of("class-histogram", bars=bars), marks=[float(scores.mean)])
 
 
 def _of_most(grades: Sequence[Grade], value: Fraction) -> str:

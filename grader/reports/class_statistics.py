@@ -12,8 +12,9 @@ from fractions import Fraction
 from statistics import quantiles
 from typing import TYPE_CHECKING
 
+from grader.messages import text_of
 from grader.mistakes import bundled_texts
-from grader.model import FindingKind, Verdict
+from grader.model import FindingCode, FindingKind, Verdict
 from grader.reports.audience import FAILED
 from grader.text import headline
 
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from grader.model import CaseGrade, Finding, Grade, ItemGrade
 
 BINS = 10
+_OF_THE_COMPILER = (FindingCode.UNSPECIFIED, FindingCode.COMPILER_MESSAGE)
+"""The codes of findings that are told in the compiler's own words."""
 _ONE = Fraction(1)
 _IN_QUOTES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'")
-_AT_LINE = re.compile(r"^line \d+: ")
+"""The names in what a compiler says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +182,25 @@ def cause_of(grade: Grade) -> tuple[str, str] | None:
     if not failing:
         return None
     if grade.cause is not None:
-        return grade.cause.code, _title(grade.cause.code)
-    item, finding = failing[0].result.item.id, next(iter(failing[0].result.findings), None)
-    if finding is None or finding.kind in {FindingKind.COMPILE, FindingKind.ANSWER, FindingKind.MISTAKE}:
-        message = finding.message if finding else failing[0].result.message
-        words = _IN_QUOTES.sub("…", _AT_LINE.sub("", headline(message)))
+        return grade.cause.code, grade.cause.title or _title(grade.cause.code)
+    item = failing[0].result.item.id
+    finding = next(iter(failing[0].result.findings), None)
+    return _of_finding(finding) or (f"{item} fails", text_of("cause-of-item", item=item))
+
+
+def _of_finding(finding: Finding | None) -> tuple[str, str] | None:
+    """The key and the title of a finding that nothing else explains; None where it says too little."""
+    if finding is None:
+        return None
+    details = dict(finding.details)
+    if finding.kind is FindingKind.COMPILE and finding.code in _OF_THE_COMPILER:
+        words = _IN_QUOTES.sub("…", headline(str(details.get("text", finding.message))))
         return words, words
-    if not finding.code:
-        return f"{item} fails", f"{item} fails"
-    return str(finding.code), _title(str(finding.code))
+    if finding.kind is FindingKind.ANSWER and finding.case:
+        return f"answer {finding.case}", text_of("cause-of-answer", question=finding.case)
+    code = str(finding.code or details.get("mistake", ""))
+    what = text_of(f"kind-{finding.kind}")
+    return (code, text_of("cause-of-code", what=what, code=code)) if code else None
 
 
 def _failing(grade: Grade) -> list[ItemGrade]:
@@ -197,7 +210,7 @@ def _failing(grade: Grade) -> list[ItemGrade]:
 
 
 def _title(code: str) -> str:
-    """The name of a mistake, or its code in words."""
+    """The name of a mistake, or its code in words: of grades that do not keep what the course calls it."""
     bundled = bundled_texts()
     texts = bundled.findings.get(code) or bundled.outputs.get(code)
     return texts.title if texts and texts.title else code.replace("-", " ")

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from grader.model import TOO_MUCH_WORK, FindingKind, Verdict
+from grader.messages import text_of
+from grader.model import FindingKind, Verdict
 from grader.reports import wording
 from grader.reports.excerpts import lines_of
 from grader.reports.layout import Page, Piece
 from grader.reports.wording import MARKS, NOT_JUDGED, look
+from grader.reports.words import in_their_words
 from grader.submission.files import looks
 from grader.text import headline, one_line
 
@@ -29,29 +31,33 @@ _END = 8
 """Characters of a longer name that are kept from its end."""
 SHORTEST_NOTE = 30
 
-SHORT = {
-    FindingKind.RACE: "race",
-    FindingKind.BARRIER_DIVERGENCE: "barrier not reached by all",
-    FindingKind.OUT_OF_BOUNDS: "out of bounds",
-    FindingKind.UNINITIALISED: "uninitialised read",
-    FindingKind.TIMEOUT: "does not end",
-}
-"""What a note calls a finding; its full sentence is in the submission's own report."""
+SHORT = frozenset(
+    {
+        FindingKind.RACE,
+        FindingKind.BARRIER_DIVERGENCE,
+        FindingKind.OUT_OF_BOUNDS,
+        FindingKind.UNINITIALISED,
+        FindingKind.TIMEOUT,
+    }
+)
+"""The kinds of findings for which a note has a word; their sentences are in the submission's own report."""
 
 
+@in_their_words
 def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool = False) -> Text:
     """Lay out a class, in the order given; marks stand for whole verdicts, numbers for partial credit."""
     page = Page(width, ascii_only)
     items = item_titles(grades)
     names = [_name(grade.submission_id, max(LONGEST_NAME, width // 5)) for grade in grades]
-    room = max((cell_len(name) for name in ["submission", *names]), default=0)
+    room = max((cell_len(name) for name in [text_of("class-submission"), *names]), default=0)
     scores = [score_of(grade) for grade in grades]
-    score_room = max((len(score) for score in ["score", *scores]), default=0)
+    score_room = max((len(score) for score in [text_of("class-score"), *scores]), default=0)
     narrowest = [max((len(_shown(grade, item)) for grade in grades), default=1) for item in items]
     speeds = _speeds(grades)
     fixed = room + score_room + 4 + len(speeds[0])
     headings, columns = _headings(list(items), narrowest, width - fixed)
-    page.line((f"{'submission':<{room}}  {'score':>{score_room}}  {speeds[0]}{headings}note", "bold"))
+    first = f"{text_of('class-submission'):<{room}}  {text_of('class-score'):>{score_room}}"
+    page.line((f"{first}  {speeds[0]}{headings}{text_of('class-note')}", "bold"))
     for grade, name, score, fast in zip(grades, names, scores, speeds[1:], strict=True):
         cells = _cells(grade, list(items), columns)
         page.line(f"{set_cell_size(name, room)}  {score:>{score_room}}  {fast}", *cells, note(grade))
@@ -82,11 +88,11 @@ def item_titles(grades: Sequence[Grade]) -> dict[str, str]:
 def note(grade: Grade) -> str:
     """Say in one line what is wrong: our own error, a mistake with a name, a finding, or the first item."""
     if grade.error:
-        return one_line(f"error of ours: {grade.error}")
+        return one_line(text_of("note-error", reason=grade.error))
     failed = [i.result for i in grade.items if i.result.verdict in {Verdict.FAIL, Verdict.ERROR}]
     failed = [result for result in failed if result.item.counts] or failed  # extra credit comes last
     if not failed:
-        return f"not judged as a whole: {TOO_MUCH_WORK}" if grade.took_too_much_work else ""
+        return text_of("note-too-much-work") if grade.took_too_much_work else ""
     findings = [finding for result in failed for finding in result.findings]
     mistake = next((finding for finding in findings if finding.kind == FindingKind.MISTAKE), None)
     if mistake is not None:
@@ -95,7 +101,8 @@ def note(grade: Grade) -> str:
     if short is None or failed[0].verdict == Verdict.ERROR:
         return one_line(headline(failed[0].message))
     lines = lines_of(short)
-    return f"{SHORT[short.kind]}, line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
+    name = "note-lines" if len(lines) > 1 else "note-line"
+    return text_of(name, what=text_of(f"kind-{short.kind}"), line=lines[0], other_line=lines[-1])
 
 
 def score_of(grade: Grade) -> str:
@@ -110,8 +117,9 @@ def _speeds(grades: Sequence[Grade]) -> list[str]:
     shown = [wording.times(grade) for grade in grades]
     if not any(shown):
         return [""] * (len(shown) + 1)
-    room = max(len(text) for text in ("speed", *shown))
-    return [f"{text:>{room}}  " for text in ("speed", *shown)]
+    column = [text_of("class-speed"), *shown]
+    room = max(map(len, column))
+    return [f"{text:>{room}}  " for text in column]
 
 
 def _headings(ids: list[str], narrowest: list[int], room: int) -> tuple[str, list[int]]:
@@ -150,9 +158,8 @@ def _legend(page: Page, items: dict[str, str], *, numbered: bool, waiting: bool)
     if numbered:
         names = [f"{number} {one_line(item_id)}" for number, item_id in enumerate(items, start=1)]
         page.paragraph("   ".join(names), style="dim")
-    waits = f"   {NOT_JUDGED.mark} fails with another item" if waiting else ""
-    words = f"✓ pass   ✗ fail, or the points earned{waits}   – not judged here   ! error of ours"
-    page.paragraph(words, style="dim")
+    waits = text_of("class-legend-waits") if waiting else ""
+    page.paragraph(text_of("class-legend", waits=waits), style="dim")
 
 
 def _summary(grades: Sequence[Grade]) -> str:
@@ -160,17 +167,14 @@ def _summary(grades: Sequence[Grade]) -> str:
     unjudged = sum(grade.took_too_much_work for grade in graded)
     full = sum(grade.score >= grade.max_score and not grade.took_too_much_work for grade in graded)
     errors = len(grades) - len(graded)
-    parts = [
-        f"{len(grades)} {'submission' if len(grades) == 1 else 'submissions'}",
-        f"{full} with full marks",
-    ]
+    parts = [text_of("class-submissions", count=len(grades)), text_of("class-full", count=full)]
     if errors:
-        parts.append(f"{errors} not graded, through no fault of theirs")
+        parts.append(text_of("class-not-graded", count=errors))
     if unjudged:
-        parts.append(f"{unjudged} to look at, with {TOO_MUCH_WORK}")
+        parts.append(text_of("class-unjudged", count=unjudged))
     if graded:
         mean = sum((grade.score for grade in graded), Fraction(0)) / len(graded)
-        parts.append(f"mean {wording.counted(mean)}")
+        parts.append(text_of("class-mean", points=wording.counted(mean)))
     return ", ".join(parts)
 
 
@@ -193,7 +197,7 @@ def lookalikes(ids: Sequence[str]) -> Iterator[str]:
             letters_in_words = ", ".join(
                 f"U+{ord(letter):04X} {_called(letter)}" for letter in letters[:_MOST_LETTERS]
             )
-            yield f"`{name}` looks like `{other}`, but has {letters_in_words}"
+            yield text_of("lookalike", name=name, other=other, letters=letters_in_words)
 
 
 def _disguised(name: str) -> str:

@@ -42,6 +42,8 @@ def render(
         style=asset("submission.css") + (asset("watch.css") if embedded else ""),
         script=asset("submission.js") + (asset("watch.js") if embedded else ""),
         heading=f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}",
+        audience=audience,
+        who=wording.who(grade),
         failing_cases=lambda item: _failing_cases(grade, shown, item),
         most_advice=text.MOST_ADVICE,
         most_samples=MOST_SAMPLES,

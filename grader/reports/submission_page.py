@@ -350,6 +350,10 @@ def _facts(grade: Grade) -> Iterator[str]:
         yield text_of("file-digest", digest=one_line(grade.submission_digest, 80)[:_SHORT_DIGEST])
     if grade.seed:
         yield text_of("seed-of", seed=grade.seed)
+    if grade.hand_in and grade.hand_in.time:
+        yield text_of("handed-in", time=one_line(grade.hand_in.time, 60))
+    if grade.hand_in and grade.hand_in.attempts > 1:
+        yield text_of("attempts", count=grade.hand_in.attempts)
 
 
 class ExampleTable(NamedTuple):

@@ -35,7 +35,7 @@ from grader.messages import templates_of, text_of
 from grader.messages.races import spell
 from grader.messages.trace import TRACE_SCRIPT
 from grader.reports.pages import hash_of, template
-from grader.reports.trace_text import described, title_of
+from grader.reports.trace_text import described, notes_of, title_of
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def document(scene: TraceScene) -> dict[str, Any]:
         },
         "block": list(trace.block),
         "completed": trace.completed,
-        "notes": [one_line(note, 600) for note in trace.notes],
+        "notes": [one_line(note, 600) for note in notes_of(trace)],
         "arrays": [_array(record) for record in trace.arrays],
         "accumulators": [
             {

@@ -259,12 +259,22 @@ def _end(page: Page, trace: Trace) -> None:
                 block = ", ".join(map(str, finding.block))
                 message = text_of("trace-in-block", sentence=message, block=block)
             page.paragraph(message, indent=2, opening="✗ ", style="red")
-    for note in trace.notes:
+    for note in notes_of(trace):
         page.blank()
         page.paragraph(one_line(note, 800))
     if not trace.findings and trace.completed:
         page.blank()
         page.paragraph(text_of("trace-none"))
+
+
+def notes_of(trace: Trace) -> Iterator[str]:
+    """What was left out of a trace, and why, in the language of the course."""
+    for note in trace.notes:
+        values = dict(note.values)
+        finding = values.pop("finding", None)
+        if isinstance(finding, int):
+            values["why"] = trace.findings[finding].message
+        yield text_of(note.name, **values)
 
 
 def number(value: Number, digits: int = 5) -> str:

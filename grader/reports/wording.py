@@ -163,6 +163,12 @@ def signed(points: Fraction) -> str:
     return f"{'+' if rounded > 0 else '−' if rounded < 0 else ''}{abs(rounded)}"
 
 
+def who(grade: Grade) -> str:
+    """The id of a submission, and the names of those whose it is."""
+    people = grade.hand_in.students if grade.hand_in else ()
+    return ", ".join(dict.fromkeys([grade.submission_id, *(one.name for one in people if one.name)]))
+
+
 def unscored(grade: Grade) -> str:
     """Why a platform that records a number gets none: our error, or a doubt for staff; else empty."""
     if grade.verdict is Verdict.ERROR:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.analysis import SUBJECTS, AnalysisProblem, study, value
+from grader.messages import text_of
 from tests.analysis.emulated import counters
 
 MATMUL = SUBJECTS["matmul"]
@@ -80,18 +81,21 @@ def test_what_tiles_save() -> None:
     assert of("naive_intensity", 1024, 1024, 1024) == Fraction(1, 4)
 
 
+def last_step(numbers: dict[str, int], name: str) -> str:
+    """The sentence with which an explanation ends."""
+    step = study(MATMUL, numbers, name).steps[-1]
+    return text_of(step.name, **dict(step.values))
+
+
 def test_the_steps_use_the_numbers_of_the_question_and_end_with_its_answer() -> None:
     """Each quantity's worked explanation comes to the value."""
     numbers = {"M": 55, "K": 48, "N": 43, "tile": 16}
-    assert (
-        study(MATMUL, numbers, "global_load_bytes").steps[-1]
-        == "4 bytes each: (7,920 + 8,256) · 4 = 64,704 bytes"
-    )
+    assert last_step(numbers, "global_load_bytes") == "4 bytes each: (7,920 + 8,256) · 4 = 64,704 bytes"
     for name in MATMUL.quantities:
         found = study(MATMUL, numbers, name)
         assert found.steps, name
         if found.value.denominator == 1 and "sectors" not in name:
-            assert f"{found.value.numerator:,}" in found.steps[-1], name
+            assert f"{found.value.numerator:,}" in last_step(numbers, name), name
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,28 @@ def test_a_block_is_watched_from_where_the_hazard_is(tmp_path: Path) -> None:
     assert "✗" in telling
 
 
+ESCAPE = (
+    WATCH.partition('document.querySelector(".watch button").click()')[0]
+    + """
+const button = document.querySelector(".watch button"), box = document.getElementById("watch");
+const escape = () => inside().dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+const focused = () => document.activeElement;
+button.focus(); button.click();
+until(isThere, () => until(() => focused() === frame(), () => {
+  inside().querySelector("#threads [tabindex]").click(); escape();
+  setTimeout(() => { const kept = box.open; escape();
+    until(() => !box.open, () => { const back = focused() === button;
+      button.click();
+      setTimeout(() => answer([kept, back, box.open, focused() === frame()]), 50); }); }, 200);
+}));"""
+)
+
+
+def test_escape_closes_the_window_of_a_trace_and_the_focus_returns(tmp_path: Path) -> None:
+    """In the frame, which has the focus at once; a thread that is kept is let go first."""
+    assert asked([watched(racy())], ESCAPE, tmp_path) == [[True, True, True, True]]
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_nothing_around_a_trace(size: str, tmp_path: Path) -> None:
     """The window is open; the page in it is tried by itself."""

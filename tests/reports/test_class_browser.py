@@ -5,14 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pypdf
 import pytest
 
 from grader.course.similarity import Alike
 from grader.model import HandIn, Student
 from grader.reports import class_page, similar_page
-from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, seen
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, run, seen
 from tests.reports.payloads import PAYLOADS
-from tests.reports.sample_grades import SOURCE, full_marks, missing_barrier, partial_credit, sample_class
+from tests.reports.sample_grades import (
+    SOURCE,
+    full_marks,
+    missing_barrier,
+    our_error,
+    partial_credit,
+    sample_class,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +51,7 @@ def test_search_and_filters_leave_what_fits(tmp_path: Path) -> None:
     """Together; what is asked for stands in the address, so that it outlives a reload."""
     script = f"""{NAMES}{TYPE} const all = names().length;
       type("search", "RACE lines"); const race = names(); type("search", "");
-      type("state", "full marks"); const full = names(); type("state", "");
+      type("state", "full"); const full = names(); type("state", "");
       type("section", "S1"); const section = names().length;
       const count = document.getElementById("count").textContent;
       return {{ all, race, full, section, hash: location.hash, count }};"""
@@ -133,6 +141,22 @@ def test_two_thousand_can_be_searched_and_most_rows_are_not_laid_out(tmp_path: P
     assert before < 100
     assert elements <= 4 + 5 + len(grades[0].items)  # a name, a person and a link; cells
     assert len(whole) < 2_000_000
+
+
+def test_headings_are_on_every_printed_page_and_nothing_is_cut_off(tmp_path: Path) -> None:
+    """Those that sort, too; no layout of a phone, and all of a note."""
+    long = replace(our_error(), error="a reason of which all is to be read, to its last word: end")
+    path = tmp_path / "index.html"
+    path.write_text(page([long] * 60), encoding="utf-8")
+    run(path, "", tmp_path / "home", f"--print-to-pdf={tmp_path / 'class.pdf'}")
+    texts = [
+        " ".join(sheet.extract_text().split()) for sheet in pypdf.PdfReader(tmp_path / "class.pdf").pages
+    ]
+    with_rows = [text for text in texts if "barbara" in text and "to its last word: end" in text]
+    assert len(with_rows) > 1
+    assert all("student section late score compiles" in text for text in with_rows)
+    assert all("speedup note" in text for text in with_rows)
+    assert sum(text.count("word: end") for text in texts) >= 60
 
 
 def test_columns_are_those_of_their_headings(tmp_path: Path) -> None:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.model import Build, Cause, Evidence, HandIn, Student
+from grader.model import (
+    Build,
+    Cause,
+    Evidence,
+    Finding,
+    FindingCode,
+    FindingKind,
+    HandIn,
+    Student,
+    Verdict,
+)
 from grader.reports import class_page
 from grader.reports.class_statistics import (
     case_catches,
@@ -93,9 +103,46 @@ def test_a_cause_is_what_explains_the_rest_or_the_first_finding() -> None:
     cause = Cause("no-store", "no element of `C` was ever written", "store it")
     assert cause_of(replace(missing_barrier(), cause=cause)) == ("no-store", "nothing stored")
     assert cause_of(full_marks()) is None
-    title = cause_of(compile_error())
-    assert title is not None
-    assert "line" not in title[1]
+    assert cause_of(compile_error()) == ("expected a …", "expected a …")
+
+
+def first_finding(grade: Grade, finding: Finding) -> Grade:
+    """The grade with this finding in its first item, which fails."""
+    item = grade.items[0]
+    result = replace(item.result, verdict=Verdict.FAIL, judged=True, findings=(finding,))
+    return replace(grade, items=(replace(item, result=result),), cause=None)
+
+
+@pytest.mark.parametrize(
+    ("finding", "cause"),
+    [
+        (
+            Finding(FindingKind.COMPILE, "line 3: no", code=FindingCode.NO_MAIN),
+            ("no-main", "does not compile (no-main)"),
+        ),
+        (
+            Finding(
+                FindingKind.COMPILE, "a; b", code=FindingCode.COMPILER_MESSAGE, details=(("text", 'x "y"'),)
+            ),
+            ("x …", "x …"),
+        ),
+        (Finding(FindingKind.ANSWER, "no", case="loads"), ("answer loads", "wrong answer: loads")),
+        (
+            Finding(FindingKind.MISTAKE, "no", details=(("mistake", "a-transposed"),)),
+            ("a-transposed", "wrong output (a-transposed)"),
+        ),
+        (Finding(FindingKind.MISTAKE, "of an earlier version"), ("compiles fails", "compiles fails")),
+    ],
+)
+def test_a_cause_is_made_of_data_and_of_no_sentence(finding: Finding, cause: tuple[str, str]) -> None:
+    """Only the compiler's own words are quoted; what an earlier version stored says which item fails."""
+    assert cause_of(first_finding(full_marks(), finding)) == cause
+
+
+def test_a_mistake_is_called_what_the_course_calls_it() -> None:
+    """As the grade keeps it; of an earlier version it keeps none."""
+    cause = Cause("no-store", "nichts", "speichern", title="nichts gespeichert")
+    assert cause_of(replace(missing_barrier(), cause=cause)) == ("no-store", "nichts gespeichert")
 
 
 def test_a_case_says_whom_it_catches() -> None:

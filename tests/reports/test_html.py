@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from lxml import etree
 
+from grader.model import HandIn, Student
 from grader.reports import class_page, html
-from tests.reports.pages import content
+from tests.reports.pages import content, words_of
 from tests.reports.sample_grades import GRADES, SOURCE, hidden_item, hostile, missing_barrier, sample_class
 
 if TYPE_CHECKING:
@@ -46,6 +49,18 @@ def test_pages_hold_nothing_active(name: str) -> None:
         assert all(tags.count(tag) == 1 for tag in ours)
         for element in _elements(page):
             assert not any(attribute.startswith("on") for attribute in element.attrib)
+
+
+def test_the_staffs_page_says_whose_it_is_and_leads_to_the_class() -> None:
+    """With the names that a roster gives; a student's page links to no other submission's."""
+    hand_in = HandIn("x", students=(Student(name="Grace Hopper"),), time="2026-11-24 23:50", attempts=3)
+    grade = replace(missing_barrier(), hand_in=hand_in)
+    staff, student = html.render(grade, audience="staff"), html.render(grade)
+    assert "grace, Grace Hopper" in words_of(staff)
+    assert {'href="../../index.html"', 'href="report.html"'} <= set(re.findall(r'href="[^"]*"', staff))
+    assert "index.html" not in re.sub(r'href="https://[^"]*"', "", student)
+    for page in (staff, student):
+        assert "handed in 2026-11-24 23:50 · the attempt that counts, of 3" in words_of(page)
 
 
 def test_a_link_stays_inside_the_folder() -> None:

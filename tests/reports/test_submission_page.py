@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from hashlib import sha256
 
 import lxml.html
 import pytest
@@ -20,12 +21,13 @@ from grader.model import (
     Verdict,
     Visibility,
 )
-from grader.reports import html, pictures
+from grader.reports import html, pictures, trace_files
 from grader.reports.prose import CHAPTERS, prose
 from grader.reports.states import state_of
 from tests.reports.pages import content, words_of
 from tests.reports.pictured import pictured, wrong_case
 from tests.reports.sample_grades import ITEMS, SOURCE, compile_error, full_marks, missing_barrier
+from tests.reports.test_watching import racy
 
 STATES = {
     "passed": {"verdict": Verdict.PASS, "fraction": Fraction(1)},
@@ -162,6 +164,16 @@ def test_pictures_of_a_hidden_case_or_item_are_never_drawn() -> None:
     assert "heat-map" in content(html.render(grade, source_lines=SOURCE))
 
 
+def largest_trace() -> bytes:
+    """A trace of the race of the sample grade that is nearly too long to be embedded."""
+    lines = tuple(sha256(bytes(n)).hexdigest() * 3 for n in range(3_600))
+    findings = tuple(replace(one, line=1, other_line=None) for one in racy().trace.findings)
+    scene = replace(racy(), source=lines, trace=replace(racy().trace, findings=findings))
+    kept = trace_files.packed(scene)
+    assert len(kept) > 0.9 * trace_files.MOST_PACKED
+    return kept
+
+
 def test_a_page_stays_small_whatever_was_handed_in() -> None:
     """Ten megabytes of source with five thousand findings in it are shown around some of them."""
     source = [f"int a{number}; // {'x' * 90}" for number in range(100_000)]
@@ -180,6 +192,9 @@ def test_a_page_stays_small_whatever_was_handed_in() -> None:
     items[2] = replace(items[2], result=replace(items[2].result, findings=findings))
     page = html.render(replace(grade, items=tuple(items)), source_lines=source)
     assert len(page.encode()) < 500_000
+    trace = largest_trace()
+    watched = html.render(replace(grade, items=tuple(items)), source_lines=source, trace=trace)
+    assert len(page.encode()) + len(trace) < len(watched.encode()) < 1_000_000
     assert "lines left out" in page
     assert "int a20;" in page
     one_line = html.render(grade, source_lines=["x" * 10_000_000])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from grader.model import Finding, FindingKind
+from grader.model import Clause, Finding, FindingKind
 from grader.reports import trace_files, trace_text
 from tests.trace.tracing import MATMUL, TILED, product, scene, tiles
 
@@ -117,7 +117,8 @@ def test_the_page_needs_nothing_else_and_may_do_nothing_else() -> None:
 def test_a_hostile_source_stays_text(hostile: str) -> None:
     """Whatever the source, file name or array is called: no element more, nothing invisible."""
     finding = Finding(FindingKind.FAULT, hostile, line=1)
-    trace = replace(_lesson().trace, findings=(finding,), notes=(hostile,))
+    note = Clause("trace-note-cut", (("finding", 0),))
+    trace = replace(_lesson().trace, findings=(finding,), notes=(note,))
     trace = replace(trace, arrays=tuple(replace(each, name=hostile) for each in trace.arrays))
     told = scene(trace, hostile, file=hostile, title=hostile, kernel=hostile)
     page = trace_files.render(told)

@@ -23,7 +23,7 @@ from grader.emulator.naming import Names
 from grader.emulator.races import RestartTracking
 from grader.emulator.trace.arrays import Arrays, gathered, name_of
 from grader.emulator.trace.recorder import MOST_ACCESSES, MOST_INTERVALS, Recorder, intervals_of
-from grader.model import Finding, FindingKind, Severity
+from grader.model import Clause, FindingKind, Severity
 from grader.model.trace import Accumulator, Trace, TracedHazard, TracedInterval
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.state import Code
     from grader.emulator.reporter import Reporter
     from grader.emulator.trace.recorder import Interval
-    from grader.model import Argument, Dim3, Launch, Run
+    from grader.model import Argument, Dim3, Finding, Launch, Run
     from grader.ptx import Function
 
 Key = tuple[object, ...]
@@ -148,23 +148,19 @@ def _accumulators(recorder: Recorder) -> tuple[Accumulator, ...]:
     return tuple(accumulators)
 
 
-def _notes(recorder: Recorder, findings: tuple[Finding, ...], *, completed: bool) -> list[str]:
+def _notes(recorder: Recorder, findings: tuple[Finding, ...], *, completed: bool) -> Iterator[Clause]:
     """What was left out, and why."""
-    notes = []
     if recorder.full:
-        notes.append(
-            f"the trace ends after {len(recorder.intervals):,} barrier intervals: it holds at most "
-            f"{MOST_ACCESSES:,} accesses and {MOST_INTERVALS} intervals; a smaller shape shows the same"
-        )
+        limits = (("accesses", MOST_ACCESSES), ("most", MOST_INTERVALS))
+        yield Clause("trace-note-full", (("intervals", len(recorder.intervals)), *limits))
     if not recorder.intervals:
-        notes.append("the launch stopped before this block began")
+        yield Clause("trace-note-not-begun")
     elif not completed:
         ends = (FindingKind.FAULT, FindingKind.TIMEOUT, FindingKind.BARRIER_DIVERGENCE)
-        why = next(
-            (finding.message for finding in findings if finding.kind in ends), "the launch was stopped"
+        numbers = [number for number, finding in enumerate(findings) if finding.kind in ends]
+        yield (
+            Clause("trace-note-cut", (("finding", numbers[0]),)) if numbers else Clause("trace-note-stopped")
         )
-        notes.append(f"what follows is missing, for the launch did not come to its end: {why}")
-    return notes
 
 
 def note_end(recorder: Recorder, key: Key, finding: Finding) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from grader.analysis import SUBJECTS, Misconception, parameters, shown, study, value
 from grader.arithmetic import ArithmeticProblem, Name, exactly, names
 from grader.errors import OurError
+from grader.messages import text_of
+from grader.model import Clause
 from grader.submission.files import safe
 
 if TYPE_CHECKING:
@@ -23,35 +25,23 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 SCALES: dict[str, tuple[tuple[Fraction, str], ...]] = {
     "bytes": (
-        (Fraction(1, 4), "this counts elements, not bytes: a float has 4 bytes"),
-        (Fraction(4), "this is four times too much: are bytes multiplied by 4 once too often?"),
-        (Fraction(8), "this counts bits: a byte has 8"),
+        (Fraction(1, 4), "slip-elements"),
+        (Fraction(4), "slip-four-times"),
+        (Fraction(8), "slip-bits"),
     ),
-    "flop": (
-        (Fraction(1, 2), "this counts a multiplication and an addition as one operation; they are two"),
-        (
-            Fraction(2),
-            "this counts every operation twice: a multiplication and an addition are two, not four",
-        ),
-    ),
-    "flop/byte": (
-        (Fraction(4), "this is for each float that is read: a float has 4 bytes"),
-        (Fraction(1, 2), "this counts a multiplication and an addition as one operation; they are two"),
-    ),
-    "%": ((Fraction(1, 100), "this is a share: as a percentage it is 100 times as much"),),
+    "flop": ((Fraction(1, 2), "slip-one-operation"), (Fraction(2), "slip-four-operations")),
+    "flop/byte": ((Fraction(4), "slip-each-float"), (Fraction(1, 2), "slip-one-operation")),
+    "%": ((Fraction(1, 100), "slip-share"),),
 }
-"""Mistakes of scale by the unit of the answer."""
+"""Mistakes of scale by the unit of the answer, by their names in `grader.messages.answers`."""
 
 EVERYWHERE: tuple[tuple[Fraction, str], ...] = (
-    (
-        Fraction(1, 1000),
-        "this is 1,000 times too small: a point is a decimal point here, or the unit is another one",
-    ),
-    (Fraction(1000), "this is 1,000 times too much: check the unit"),
-    (Fraction(1, 1024), "this is 1,024 times too small: check the unit"),
-    (Fraction(1024), "this is 1,024 times too much: check the unit"),
-    (Fraction(2), "this is twice as much as it should be"),
-    (Fraction(1, 2), "this is half of what it should be"),
+    (Fraction(1, 1000), "slip-thousandth"),
+    (Fraction(1000), "slip-thousand"),
+    (Fraction(1, 1024), "slip-1024th"),
+    (Fraction(1024), "slip-1024"),
+    (Fraction(2), "slip-twice"),
+    (Fraction(1, 2), "slip-half"),
 )
 
 
@@ -120,10 +110,11 @@ def _steps(
 ) -> Iterator[str]:
     steps: dict[str, None] = {}
     for name in sorted(names(question.answer)):
-        steps.update(dict.fromkeys(study(subject, numbers, name).steps))
+        steps.update(dict.fromkeys(map(_worded, study(subject, numbers, name).steps)))
     yield from steps
     if not isinstance(question.answer, Name) or not steps:
-        yield f"{question.answer} = {shown(expected)}{f' {question.unit}' if question.unit else ''}"
+        worked_out = "answer-worked-out-unit" if question.unit else "answer-worked-out"
+        yield text_of(worked_out, expression=str(question.answer), value=shown(expected), unit=question.unit)
     if question.note:
         yield question.note
 
@@ -133,22 +124,28 @@ def _misconceptions(
 ) -> Iterator[tuple[str, Fraction]]:
     """The wrong values that something explains, each once, the likeliest explanation first."""
     seen = {expected}
-    for words, wrong_value in (
+    for slip, wrong_value in (
         *_wrong_models(subject, numbers, question),
-        *((words, expected * factor) for factor, words in (*SCALES.get(question.unit, ()), *EVERYWHERE)),
-        *((("this is turned upside down"), 1 / expected) for _ in (0,) if expected and not question.unit),
+        *((Clause(name), expected * factor) for factor, name in SCALES.get(question.unit, ())),
+        *((Clause(name), expected * factor) for factor, name in EVERYWHERE),
+        *((Clause("slip-upside-down"), 1 / expected) for _ in (0,) if expected and not question.unit),
     ):
         if wrong_value not in seen:
             seen.add(wrong_value)
-            yield words, wrong_value
+            yield _worded(slip), wrong_value
+
+
+def _worded(part: Clause) -> str:
+    """A step or a mistake in the language of the course."""
+    return text_of(part.name, **dict(part.values))
 
 
 def _wrong_models(
     subject: Subject, numbers: Mapping[str, int], question: Question
-) -> Iterator[tuple[str, Fraction]]:
+) -> Iterator[tuple[Clause, Fraction]]:
     for wrong in subject.misconceptions(subject.situation(parameters(subject, numbers))):
         try:
-            yield wrong.words, _answer_value(subject, numbers, question, wrong)
+            yield wrong.slip, _answer_value(subject, numbers, question, wrong)
         except (ArithmeticProblem, ArithmeticError):
             continue  # so wrong that it has no value
 

@@ -15,6 +15,7 @@ from grader.analysis import shown
 from grader.errors import OurError, UsageError
 from grader.kinds.answers.sheets import Sheet, read_sheet
 from grader.kinds.answers.solving import is_drawn, solve_question
+from grader.messages import text_of
 from grader.model import AnswerEvidence, Build, CaseEvidence, Evidence, Finding, FindingKind
 from grader.plan import Plan, drawn_cases
 from grader.submission.files import safe
@@ -281,9 +282,9 @@ def _bytes(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
     if match[2]:
         return ((Fraction(1024) ** power, ""),)
     prefix = match[1].upper()
-    return (
-        (Fraction(1024) ** power, f"1 {prefix}B taken as {1024**power:,} bytes"),
-        (Fraction(1000) ** power, f"1 {prefix}B taken as {1000**power:,} bytes"),
+    return tuple(
+        (Fraction(unit) ** power, text_of("answer-unit-taken-as", unit=f"{prefix}B", bytes=unit**power))
+        for unit in (1024, 1000)
     )
 
 

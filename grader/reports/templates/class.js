@@ -38,7 +38,7 @@ function apply() {
     row.element.hidden = !fits;
     shown += fits;
   }
-  byId("count").textContent = shown === rows.length ? "" : shown + " of " + rows.length + " shown";
+  byId("count").textContent = shown === rows.length ? "" : byId("count").dataset.shown.replace("{shown}", shown).replace("{rows}", rows.length);
   remember(wanted);
 }
 

@@ -9,15 +9,22 @@ if ("DecompressionStream" in window) {
   };
   const open = async () => {
     box.showModal();
-    if (box.querySelector("iframe")) return;
+    const shown = box.querySelector("iframe");
+    if (shown) return shown.focus();
     const frame = document.createElement("iframe"), page = JSON.parse(document.getElementById("trace-page").textContent);
     const data = await unpacked();
     frame.setAttribute("aria-labelledby", "watch-title");
     frame.srcdoc = page.replace(">the trace<", () => ">" + data + "<");
+    frame.addEventListener("load", () => frame.focus()); // the keys are those of the trace at once
     box.append(frame);
   };
 
   box.querySelector("button").addEventListener("click", () => box.close());
+  // What is typed in the frame stays there: its page says when Escape is to close the window.
+  addEventListener("message", ({ data, source }) => {
+    const frame = box.querySelector("iframe");
+    if (frame && source === frame.contentWindow && data === "close") box.close();
+  });
   for (const part of document.querySelectorAll(".watch")) {
     part.hidden = false;
     part.querySelector("button").addEventListener("click", open);

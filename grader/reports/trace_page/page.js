@@ -192,10 +192,16 @@ function toInterval(away) {
   return show(next < 0 ? 0 : next >= trace.intervals.length ? frames.length - 1 : trace.intervals[next].first);
 }
 
+// The thread that is kept; where none is, a report that shows this page in a window of its own closes it.
+function letGo() {
+  if (!pinned && parent !== window) parent.postMessage("close", "*");
+  choose(null, false);
+}
+
 const moves = {
   ArrowRight: () => show(current + 1), ArrowLeft: () => show(current - 1),
   PageDown: () => toInterval(1), PageUp: () => toInterval(-1),
-  Home: () => show(0), End: () => show(frames.length - 1), " ": () => play(!timer), Escape: () => choose(null, false),
+  Home: () => show(0), End: () => show(frames.length - 1), " ": () => play(!timer), Escape: letGo,
 };
 
 function listen() {
