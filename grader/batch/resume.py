@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from grader import pipeline
+from grader.assignment import draw_seed
 from grader.batch.folder import Session, load_grades
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
@@ -34,7 +34,7 @@ def session_for(
     except UsageError as problem:
         raise UsageError(f"{problem}; choose an empty folder with -o") from None
     if seed is None:
-        seed = earlier.seed if earlier else secrets.randbits(31)
+        seed = earlier.seed if earlier else draw_seed()
     return Session(
         assignment.id,
         assignment.digest,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +20,7 @@ from rich.progress import (
 )
 
 from grader import pipeline, sandbox_choice
+from grader.assignment import draw_seed
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, adjusting, on_this_machine
 from grader.batch.class_page import PageInProgress, class_files, write_similar
@@ -369,7 +369,7 @@ def _others(out: OutFolder, submissions: Sequence[Submission]) -> tuple[Grade, .
 def _seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
     """The seed that is asked for; ``None`` leaves it to the batch that is taken up, or to chance."""
     asked = setup.seed(options, assignment)
-    return secrets.randbits(31) if asked is None and options.fresh else asked
+    return draw_seed() if asked is None and options.fresh else asked
 
 
 def _already_done(
