@@ -22,7 +22,7 @@ from grader.reports import wording
 from grader.text import escape_character, is_visible, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from grader.model import (
         Adjustment,
@@ -55,9 +55,13 @@ def dump(grade: Grade) -> str:
     return _written(as_json(grade))
 
 
-def dump_all(grades: Iterable[Grade]) -> str:
-    """Write several grades as one JSON array of what `dump` writes."""
-    return _written([as_json(grade) for grade in grades])
+def dump_all(grades: Iterable[Grade]) -> Iterator[str]:
+    """Write several grades as one JSON array of what `dump` writes, grade by grade."""
+    before = "["
+    for grade in grades:
+        yield f"{before}\n{dump(grade).rstrip()}".replace("\n", "\n  ")
+        before = ","
+    yield "\n]\n" if before == "," else "[]\n"
 
 
 def as_json(grade: Grade) -> Json:
