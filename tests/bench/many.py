@@ -5,7 +5,7 @@
 makes a class of the sample class and the mistakes, each file with a comment of its own, so that no build is
 cached, and grades it in a process group that is watched through ``/proc``. With ``--kills`` the class is
 graded once more, the whole group is killed with SIGKILL at random moments and started again, and both
-folders are compared. ``--recorded`` grades each different file once, and then feeds the parent with these
+folders are compared. ``--recorded`` grades some of them, and then feeds the parent with these
 grades under as many names: all that the parent does is real, no process grades, and grades come as fast as it
 takes them. Options of `grade`, such as ``--cluster local``, are passed on.
 """
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = "tiled-matmul"
+RECORDED = 30
+"""Different submissions that are graded where the others are recorded."""
 INTERVAL = 0.5
 """Seconds between two looks at the processes."""
 SETTLED = 0.25
@@ -55,8 +57,9 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 def sources() -> list[bytes]:
     """The different files that the class consists of."""
-    folders = [*sorted((ROOT / "tests/sample_class").glob("*/*.cu"))]
-    return [path.read_bytes() for path in [*folders, *sorted((ROOT / "reference/matmul").glob("**/*.cu"))]]
+    sample = sorted((ROOT / "tests/sample_class").glob("*/*.cu"))
+    mistakes = sorted((ROOT / "reference/matmul/mistakes").glob("*.cu"))
+    return [path.read_bytes() for path in (*sample, *mistakes)]
 
 
 def make_class(folder: Path, number: int) -> None:
@@ -239,7 +242,7 @@ def _measure(options: argparse.Namespace, further: list[str], folder: Path) -> N
     start = [sys.executable, "-m", "grader"]
     make_class(folder / "class", options.number)
     if options.recorded:
-        make_class(folder / "few", len(sources()))
+        make_class(folder / "few", RECORDED)
         watched([*start, *command("few", "records")], cache("cache-0"))
         start = [sys.executable, "-m", "tests.bench.many", "--feed", str(folder / "records")]
     whole = watched([*start, *command("class", "whole")], cache("cache-1"))
