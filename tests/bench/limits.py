@@ -23,7 +23,7 @@ from grader.batch import OutFolder
 from grader.batch.folder import load_class, load_grade
 from grader.batch.resume import store
 from grader.model import Submission
-from grader.reports import files
+from tests.bench.many import class_costs
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -88,10 +88,8 @@ def end(out: OutFolder, names: tuple[str, ...]) -> None:
     began = time.perf_counter()
     grades = load_class(out, names)
     _say(f"  {'reading a grade, to go on':<28}{1000 * (time.perf_counter() - began) / len(grades):8.2f} ms")
-    for name, text in files.of_class(grades, out.source_lines).items():
-        began = time.perf_counter()
-        size = sum(len(part.encode()) for part in ((text,) if isinstance(text, str) else text))
-        each = (time.perf_counter() - began) / len(grades)
+    for name, seconds, size in class_costs(out, grades):
+        each = seconds / len(grades)
         _say(
             f"  {name:<28}{1000 * each:8.2f} ms, {size / len(grades) / 1000:8.2f} kB; of {CLASS}: "
             f"{CLASS * each:.0f} s, {CLASS * size / len(grades) / 1e6:.0f} MB"

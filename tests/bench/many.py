@@ -34,11 +34,12 @@ from grader.batch.executor import Executor, Setting
 from grader.batch.folder import load_grade, readable_grades
 from grader.cli import grade as grade_command
 from grader.cli import main as grader
-from grader.reports import files
+from grader.reports import class_page as report
+from grader.reports import gradebook, junit
 from grader.sandbox import bubblewrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from grader.model import Grade, Submission
 
@@ -173,10 +174,7 @@ def end(out: OutFolder, number: int) -> Iterator[tuple[str, float, int]]:
     grades = list(stored.values())
     if len(grades) != number:
         raise SystemExit(f"{len(grades)} grades of {number} are there")
-    for name, text in files.of_class(grades, out.source_lines).items():
-        began = time.perf_counter()
-        size = sum(len(part.encode()) for part in ((text,) if isinstance(text, str) else text))
-        yield name, time.perf_counter() - began, size
+    yield from class_costs(out, grades)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         other = OutFolder(Path(folder))
@@ -184,6 +182,19 @@ def end(out: OutFolder, number: int) -> Iterator[tuple[str, float, int]]:
         class_page.write_similar(other, assignment, {one.submission_id: out.source(one) for one in grades})
         page = other.path / class_page.SIMILAR
         yield page.name, time.perf_counter() - began, page.stat().st_size
+
+
+def class_costs(out: OutFolder, grades: Sequence[Grade]) -> Iterator[tuple[str, float, int]]:
+    """The files of a class by name, each with the seconds that it takes and its bytes."""
+    makers: dict[str, Callable[[], Iterable[str]]] = {
+        "junit.xml": lambda: junit.parts(grades),
+        "gradebook.csv": lambda: [gradebook.render(grades)],
+        "index.html": lambda: [report.render(grades, source_of=out.source_lines)],
+    }
+    for name, make in makers.items():
+        began = time.perf_counter()
+        size = sum(len(part.encode()) for part in make())
+        yield name, time.perf_counter() - began, size
 
 
 def differences(one: Path, other: Path) -> list[str]:
