@@ -22,7 +22,7 @@ from grader.assignment.bundled import (
     staff_folder,
     staff_kernel,
 )
-from grader.assignment.execution import execution_digests, expand_cases, wanted_files
+from grader.assignment.execution import draw_seed, execution_digests, expand_cases, wanted_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bundled_ids",
+    "draw_seed",
     "execution_digests",
     "expand_cases",
     "find_assignment",

@@ -8,6 +8,7 @@ who may see it.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from grader.model import Assignment, Named, RubricItem
+
+
+_SEED_BITS = 128
+"""Whoever is shown some inputs can try seeds until one gives them: 31 bits can be tried, 128 cannot."""
+
+
+def draw_seed() -> int:
+    """A seed for a class, which nobody can guess from the inputs that it draws."""
+    return secrets.randbits(_SEED_BITS)
 
 
 def expand_cases(assignment: Assignment, seed: int) -> tuple[Case, ...]:

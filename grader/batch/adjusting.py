@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from grader.batch.folder import load_grade
 from grader.batch.resume import write
 from grader.course.adjustments import adjusted_class
 from grader.course.anonymous import identified
@@ -57,12 +58,12 @@ def keep(out: OutFolder, adjustments: Adjustments, *, given: bool, anew: bool) -
 def adjust_class(
     out: OutFolder, grades: Sequence[Grade], adjustments: Adjustments, identities: Identities | None
 ) -> list[Grade]:
-    """The grades with what was decided about them; what changes is written."""
+    """The stored grades with what was decided about them; what changes is written, with its evidence."""
     final = adjusted_class([identified(grade, identities) for grade in grades], adjustments)
     final = [replace(after, hand_in=before.hand_in) for before, after in zip(grades, final, strict=True)]
     for before, after in zip(grades, final, strict=True):
         if after != before:
-            write(out, after)
+            write(out, replace(after, evidence=load_grade(out, after.submission_id).evidence))
     return final
 
 

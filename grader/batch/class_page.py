@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -19,13 +18,14 @@ if TYPE_CHECKING:
 
     from grader.batch.folder import OutFolder
     from grader.model import Assignment, Grade
+    from grader.reports.files import Text
 
 PAGE, SIMILAR = "index.html", "similar.html"
 _SHARE = 20
 """At most one part in so many of the time goes into writing the page."""
 
 
-def class_files(out: OutFolder, grades: Sequence[Grade]) -> dict[str, str]:
+def class_files(out: OutFolder, grades: Sequence[Grade]) -> dict[str, Text]:
     """The files of a class; its page links to that of similar submissions where there is one."""
     return files.of_class(grades, out.source_lines, similar=(out.path / SIMILAR).is_file())
 
@@ -44,10 +44,11 @@ def write_similar(out: OutFolder, assignment: Assignment, sources: Mapping[str, 
     compared = (__version__, assignment.title, words, given, sorted(texts.items()))
     digest = sha256(repr(compared).encode("utf-8", "backslashreplace")).hexdigest()
     if digest != similar_page.digest_in(out.beginning(SIMILAR)):
-        pairs = similar(texts, given)
-        quoted = {name: lines(source) for name, source in sources.items()}
+        pairs, more = similar(texts, given)
+        quoted = {name: lines(sources[name]) for pair in pairs for name in (pair.first, pair.second)}
         with speaking(sentences_of(assignment.feedback)):
-            out.write({SIMILAR: similar_page.render(assignment.title, pairs, quoted, digest)})
+            page = similar_page.render(assignment.title, pairs, quoted, digest, more)
+        out.write({SIMILAR: page})
 
 
 def _given(assignment: Assignment) -> list[str]:
@@ -68,12 +69,12 @@ class PageInProgress:
         self, out: OutFolder, graded: Iterable[Grade], total: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._out, self._total, self._clock = out, total, clock
-        self._grades = {grade.submission_id: _lean(grade) for grade in graded}
+        self._grades = {grade.submission_id: grade for grade in graded}
         self._next = clock()
 
     def add(self, grade: Grade) -> None:
-        """Take a grade in; write the page where that is due. Raises StorageError."""
-        self._grades[grade.submission_id] = _lean(grade)
+        """Take in a grade, without its evidence; write the page where that is due. Raises StorageError."""
+        self._grades[grade.submission_id] = grade
         began = self._clock()
         if began < self._next:
             return
@@ -83,10 +84,3 @@ class PageInProgress:
         self._out.write({PAGE: page})
         took = self._clock() - began
         self._next = began + max(class_page.REFRESH_SECONDS, _SHARE * took)
-
-
-def _lean(grade: Grade) -> Grade:
-    """The grade without the evidence of its cases, which no page shows and which takes much memory."""
-    if grade.evidence is None:
-        return grade
-    return replace(grade, evidence=replace(grade.evidence, cases=()))

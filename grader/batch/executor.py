@@ -16,6 +16,7 @@ import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pickle import PicklingError
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,10 @@ is bounded, so that it ends far earlier."""
 
 PATIENCE_SECONDS = 3600.0
 """Wall time for the same, for what waits without working: an engine that does not answer."""
+
+_AHEAD = 2
+"""For each submission that is graded at a time so many are given out, or graded and not yet taken: whoever
+takes grades more slowly than they are made is waited for, instead of having them pile up in memory."""
 
 _SERVER_GONE = 255
 """The exit code that multiprocessing gives a process whose fork server was killed."""
@@ -118,13 +123,16 @@ def grade_class(
     def one(submission: Submission) -> Grade:
         return isolated(context, plan, submission, tools, (patience, cpu_seconds))
 
+    waiting = iter(submissions)
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        pending: set[Future[Grade]] = {pool.submit(one, submission) for submission in submissions}
+        ahead = islice(waiting, _AHEAD * max(1, jobs))
+        pending: set[Future[Grade]] = {pool.submit(one, submission) for submission in ahead}
         try:
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield future.result()
+                    pending |= {pool.submit(one, submission) for submission in islice(waiting, 1)}
         finally:
             for future in pending:
                 future.cancel()

@@ -11,7 +11,7 @@
 
 A file appears whole or not at all: it is written beside its place and renamed. A journal line is written
 after the files it vouches for, so that a batch that is killed at any moment can go on where it stopped.
-`load_grades` reads the grades back, with the evidence that they were decided on.
+`load_grade` reads one back, with the evidence that it was decided on, and `load_class` a class without.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ import fcntl
 import json
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from grader.batch.slim import Slimming
 from grader.errors import StorageError, UsageError
 from grader.reports import record_json
 from grader.submission import lines
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.model import Evidence, Grade, Submission
+    from grader.reports.files import Text
 
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
@@ -177,8 +179,11 @@ class OutFolder:
         """Write files of the class that name students; raises StorageError, leaving no half file."""
         _write_texts(self.with_names, files)
 
-    def write(self, files: Mapping[str, str], submission: str | None = None) -> None:
-        """Write files of one submission, or of the class; raises StorageError, leaving no half file."""
+    def write(self, files: Mapping[str, Text], submission: str | None = None) -> None:
+        """Write files of one submission, or of the class; raises StorageError, leaving no half file.
+
+        A text that is too large for memory may come in parts.
+        """
         _write_texts(self.path if submission is None else self.path / GRADES / submission, files)
 
     def keep_source(self, submission: Submission) -> None:
@@ -193,7 +198,7 @@ class OutFolder:
         except OSError as problem:
             raise StorageError(_cannot(folder, problem)) from None
         for name, content in kept.items():
-            _write(folder / name, content)
+            _write(folder / name, (content,))
 
     def copy_submission(self, other: OutFolder, submission: str) -> None:
         """Take over the files of a submission that was graded into another folder; raises StorageError."""
@@ -239,7 +244,7 @@ class OutFolder:
         except OSError as problem:
             raise StorageError(_cannot(path, problem)) from None
         if trace:
-            _write(path, trace)
+            _write(path, (trace,))
 
     def trace(self, grade: Grade) -> bytes:
         """The trace that is kept of a submission; empty where there is none."""
@@ -280,10 +285,8 @@ class OutFolder:
 
         A grade that was moved there before is kept: a later one gets a number behind ``~``, which no id has.
         """
-        folder = self.path / GRADES
-        gone = sorted(
-            path.name for path in folder.iterdir() if path.is_dir() and path.name not in submissions
-        )
+        folder, staying = self.path / GRADES, set(submissions)
+        gone = sorted(path.name for path in folder.iterdir() if path.name not in staying and path.is_dir())
         for name in gone:
             target, number = self.path / REMOVED / name, 1
             while target.exists():
@@ -316,7 +319,7 @@ class OutFolder:
         folder = self.path / GRADES
         graded = sorted({path.parent.name for name in (RECORD, EXPORT) for path in folder.glob(f"*/{name}")})
         last = self.last_class()
-        return tuple(name for name in graded if last is None or name in last[0])
+        return tuple(graded if last is None else sorted(set(graded).intersection(last[0])))
 
     def _lines(self) -> list[dict[str, Any]]:
         """The journal's lines; one that was cut off by a crash, or is damaged, is passed over."""
@@ -337,16 +340,18 @@ class OutFolder:
         return records
 
 
-def _write_texts(folder: Path, files: Mapping[str, str]) -> None:
+def _write_texts(folder: Path, files: Mapping[str, Text]) -> None:
     for name, text in files.items():
-        _write(folder / name, text.encode("utf-8", "backslashreplace"))
+        parts = (text,) if isinstance(text, str) else text
+        _write(folder / name, (part.encode("utf-8", "backslashreplace") for part in parts))
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: Iterable[bytes]) -> None:
     part = path.parent / f".{path.name}.part"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
+        with part.open("wb") as file:
+            file.writelines(content)
         part.replace(path)
     except OSError as problem:
         raise StorageError(_cannot(path, problem)) from None
@@ -369,18 +374,27 @@ def _cannot(path: Path, problem: OSError) -> str:
     return f"{path}: cannot be written: {problem.strerror}; free some space or choose another folder with -o"
 
 
-def load_grades(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
-    """The stored grades of these submissions; raises UsageError naming a file that is none."""
-    return [record_json.load(out.record(name), str(out.record_path(name)), name) for name in ids]
+def load_grade(out: OutFolder, submission: str) -> Grade:
+    """The stored grade of a submission, with its evidence; raises UsageError naming a file that is none."""
+    return record_json.load(out.record(submission), str(out.record_path(submission)), submission)
 
 
-def is_whole(out: OutFolder, submission: str) -> bool:
-    """Whether a stored grade can be read; what a power cut damaged is graded again."""
-    try:
-        load_grades(out, [submission])
-    except UsageError:
-        return False
-    return True
+def load_class(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
+    """The stored grades of a class as its reports need them, without evidence; raises as `load_grade`."""
+    slim = Slimming()
+    return [slim(load_grade(out, name)) for name in ids]
+
+
+def readable_grades(out: OutFolder, ids: Iterable[str]) -> dict[str, Grade]:
+    """Those of these grades that can be read, as `load_class` gives them, by id.
+
+    What a power cut damaged is left out, so that it is graded again.
+    """
+    slim, grades = Slimming(), {}
+    for name in ids:
+        with suppress(UsageError):
+            grades[name] = slim(load_grade(out, name))
+    return grades
 
 
 def evidence_of(out: OutFolder, grade: Grade) -> Evidence:

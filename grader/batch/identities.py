@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from grader.batch.folder import load_grades
+from grader.batch.folder import load_class
 from grader.course.anonymous import Identities, Identity, identified, nobody_yet
 from grader.errors import UsageError
 from grader.reports.record_json import Misfit, decode, encode
@@ -60,6 +60,6 @@ def keep(out: OutFolder, identities: Identities) -> None:
 
 
 def load_identified(out: OutFolder) -> tuple[list[Grade], Identities | None]:
-    """The class's stored grades with who handed them in, and who is who."""
+    """The class's stored grades with who handed them in, as `load_class` gives them, and who is who."""
     identities = identities_in(out)
-    return [identified(grade, identities) for grade in load_grades(out, out.submissions())], identities
+    return [identified(grade, identities) for grade in load_class(out, out.submissions())], identities

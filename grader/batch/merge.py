@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from grader.batch.adjusting import BESIDE
-from grader.batch.folder import IMPORT, is_whole, load_grades
+from grader.batch.folder import IMPORT, load_grade, readable_grades
 from grader.batch.identities import identities_in
 from grader.batch.identities import keep as keep_identities
 from grader.batch.resume import differences, write
@@ -22,7 +22,7 @@ from grader.errors import UsageError
 from grader.text import escaped, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from grader.batch.folder import OutFolder, Session
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one folder holds: ``of`` is the digest of the class that it is a shard of."""
+    """What one folder holds: grades without their evidence; ``of`` is the digest of the class of a shard."""
 
     out: OutFolder
     session: Session
-    submissions: tuple[str, ...]
+    grades: dict[str, Grade]
     of: str
     identities: Identities | None
 
@@ -57,13 +57,12 @@ def merge(folders: Sequence[OutFolder], into: OutFolder) -> list[Grade]:
     if identities is not None:
         keep_identities(into, identities)
     into.begin(session)
-    for part in parts:
-        _take_over(part, into, identities)
+    grades = {name: grade for part in parts for name, grade in _take_over(part, into, identities)}
     _take_over_files_with_names(parts, into)
-    ids = sorted(name for part in parts for name in part.submissions)
+    ids = sorted(grades)
     into.note_class(ids)
     into.remove_others(ids)
-    return [identified(grade, identities) for grade in load_grades(into, ids)]
+    return [identified(grades[name], identities) for name in ids]
 
 
 def _part(out: OutFolder) -> _Part:
@@ -71,12 +70,13 @@ def _part(out: OutFolder) -> _Part:
     if last is None:
         raise UsageError(f"{out.path}: its batch has not come to its end; run the same command again first")
     submissions, of = last
-    if damaged := [name for name in submissions if not is_whole(out, name)]:
+    grades = readable_grades(out, submissions)
+    if damaged := [name for name in submissions if name not in grades]:
         raise UsageError(
             f"{out.path}: the grade of {quoted(damaged)} is missing or damaged; run the same command again "
             "first"
         )
-    return _Part(out, session, submissions, of, identities_in(out))
+    return _Part(out, session, grades, of, identities_in(out))
 
 
 def _must_belong_together(one: _Part, other: _Part) -> None:
@@ -134,7 +134,7 @@ def _must_be_apart(parts: Sequence[_Part]) -> None:
     """Nobody is in two of the parts."""
     where: dict[str, OutFolder] = {}
     for part in parts:
-        for name in sorted(named(submission, part.identities) for submission in part.submissions):
+        for name in sorted(named(submission, part.identities) for submission in part.grades):
             if name in where:
                 raise UsageError(
                     f"`{escaped(name, 60)}` is in {where[name].path} and in {part.out.path}; leave one of "
@@ -167,17 +167,18 @@ def _merged_identities(parts: Sequence[_Part]) -> Identities | None:
     return replace(known[0], people=people)
 
 
-def _take_over(part: _Part, into: OutFolder, identities: Identities | None) -> None:
-    """Copy a part's submissions, and vouch for those that it vouches for."""
+def _take_over(part: _Part, into: OutFolder, identities: Identities | None) -> Iterator[tuple[str, Grade]]:
+    """Copy a part's submissions, and vouch for those that it vouches for; gives their grades by id."""
     finished = part.out.finished()
-    for grade in load_grades(part.out, part.submissions):
-        name = grade.submission_id
+    for name, grade in part.grades.items():
         into.copy_submission(part.out, name)
+        hand_in = grade.hand_in
         if identities is not None:  # what stands for a student's name is salted, here with the merged class's
             hand_in = nameless(identified(grade, identities).hand_in, identities)
-            write(into, replace(grade, hand_in=hand_in))
+            write(into, replace(load_grade(into, name), hand_in=hand_in))
         if digest := finished.get(name):
             into.note(name, digest, grade.verdict)
+        yield name, replace(grade, hand_in=hand_in)
 
 
 def _take_over_files_with_names(parts: Sequence[_Part], into: OutFolder) -> None:

@@ -14,16 +14,17 @@ from grader import pipeline
 from grader.assignment import execution_digests, expand_cases
 from grader.batch.adjusting import adjustments_for
 from grader.batch.class_page import class_files
-from grader.batch.folder import evidence_of
+from grader.batch.folder import evidence_of, load_grade
 from grader.batch.identities import load_identified
 from grader.batch.resume import write
-from grader.course.adjustments import adjusted_class
-from grader.course.anonymous import nameless
+from grader.batch.slim import Slimming
+from grader.course.adjustments import applying
+from grader.course.anonymous import identified, nameless
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from fractions import Fraction
 
     from grader.batch.folder import OutFolder, Session
@@ -58,12 +59,20 @@ def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[R
     Raises UsageError, before anything is written, where something else would be run.
     """
     grades, identities = load_identified(out)
-    _must_be_the_same(out, assignment, grades)
-    adjustments = adjustments_for(out, None, assignment.path)
-    rescored = adjusted_class([_rescored(out, assignment, grade) for grade in grades], adjustments)
-    changes = tuple(Regraded(*pair) for pair in zip(grades, rescored, strict=True))
+    hand_ins = [(grade.submission_id, grade.hand_in) for grade in grades]
+    _must_be_the_same(out, assignment, [name for name, _ in hand_ins])
+    final = applying(adjustments_for(out, None, assignment.path), hand_ins)
+
+    def rescored(name: str) -> Grade:
+        return final(_rescored(out, assignment, identified(load_grade(out, name), identities)))
+
+    slim = Slimming()
+    changes = tuple(Regraded(grade, slim(rescored(grade.submission_id))) for grade in grades)
+    for name, _ in hand_ins:  # judged once more: nothing is written before all can be, nor are all kept
+        grade = rescored(name)
+        write(out, replace(grade, hand_in=nameless(grade.hand_in, identities)))
     after = [replace(change.after, hand_in=nameless(change.after.hand_in, identities)) for change in changes]
-    _write(out, replace(session, assignment_digest=assignment.digest), after)
+    _vouch(out, replace(session, assignment_digest=assignment.digest), after)
     return changes
 
 
@@ -73,10 +82,8 @@ def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
     return replace(_judged(out, assignment, grade), rescored=first)
 
 
-def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
-    """The files of every submission and of the class, and a journal that vouches for them."""
-    for grade in grades:
-        write(out, grade)
+def _vouch(out: OutFolder, session: Session, grades: list[Grade]) -> None:
+    """Write the files of the class, and a journal that vouches for it."""
     finished, last = out.finished(), out.last_class()
     out.begin(session)
     for grade in grades:
@@ -86,23 +93,22 @@ def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
     out.write(class_files(out, grades))
 
 
-def _must_be_the_same(out: OutFolder, assignment: Assignment, grades: list[Grade]) -> None:
+def _must_be_the_same(out: OutFolder, assignment: Assignment, ids: Sequence[str]) -> None:
     """Raise UsageError where evidence is missing or of something else, before anything is changed."""
     differing: dict[str, list[str]] = {}
-    for grade in grades:
+    for name in ids:
+        grade = load_grade(out, name)
         evidence = evidence_of(out, grade)
         cases = expand_cases(assignment, grade.seed)
         wanted = execution_digests(assignment, cases, timed=evidence.measures_time)
         ran = dict(evidence.ran)
         for piece, digest in wanted:
             if ran.get(piece) != digest:
-                differing.setdefault(f"{piece}{'' if piece in ran else ', which is new'}", []).append(
-                    grade.submission_id
-                )
+                differing.setdefault(f"{piece}{'' if piece in ran else ', which is new'}", []).append(name)
     if not differing:
         return
     lines = [
-        f"  {what}{'' if len(whose) == len(grades) else f' ({len(whose)} of {len(grades)} submissions)'}"
+        f"  {what}{'' if len(whose) == len(ids) else f' ({len(whose)} of {len(ids)} submissions)'}"
         for what, whose in differing.items()
     ]
     more = [f"  … and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from grader import pipeline
-from grader.batch.folder import Session, load_grades
+from grader.assignment import draw_seed
+from grader.batch.folder import Session, load_grade
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
 from grader.reports import files, trace_files
 from grader.text import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from grader.batch.executor import Setting
     from grader.batch.folder import OutFolder
@@ -34,7 +34,7 @@ def session_for(
     except UsageError as problem:
         raise UsageError(f"{problem}; choose an empty folder with -o") from None
     if seed is None:
-        seed = earlier.seed if earlier else secrets.randbits(31)
+        seed = earlier.seed if earlier else draw_seed()
     return Session(
         assignment.id,
         assignment.digest,
@@ -64,28 +64,24 @@ def must_be_known(submissions: Sequence[Submission], only: Sequence[str]) -> Non
         raise UsageError(f"--only {escaped(unknown[0])}: no submission is called so; --dry-run lists them")
 
 
-def waiting(
-    submissions: Sequence[Submission], done: dict[str, str], out: OutFolder, only: Sequence[str]
-) -> list[Submission]:
-    """What is to be graded: what has no grade that holds, and what ``only`` asks for."""
-    return [
-        submission
-        for submission in submissions
-        if submission.id in only
-        or done.get(submission.id) != submission.digest
-        or not _same_person(out, submission)
-    ]
+def still_right(
+    submissions: Sequence[Submission], done: Mapping[str, Grade], out: OutFolder, only: Sequence[str]
+) -> dict[str, Grade]:
+    """Those of the grades of an earlier batch that still hold, by id; all others are to be graded.
 
-
-def _same_person(out: OutFolder, submission: Submission) -> bool:
-    """Whether a stored grade is still that of this student; what else changed about them is written anew."""
-    (grade,) = load_grades(out, [submission.id])
-    if grade.hand_in == submission.hand_in:
-        return True
-    if _key(grade.hand_in) != _key(submission.hand_in):
-        return False  # questions are drawn for another name
-    write(out, replace(grade, hand_in=submission.hand_in))
-    return True
+    They are of the same text and the same student, and not what ``only`` asks for. What else changed about a
+    student is written anew.
+    """
+    grades = {}
+    for submission in submissions:
+        grade = done.get(submission.id)
+        if grade is None or submission.id in only or grade.submission_digest != submission.digest:
+            continue
+        if _key(grade.hand_in) == _key(submission.hand_in):  # else questions are drawn for another name
+            if grade.hand_in != submission.hand_in:
+                write(out, replace(load_grade(out, submission.id), hand_in=submission.hand_in))
+            grades[submission.id] = replace(grade, hand_in=submission.hand_in)
+    return grades
 
 
 def _key(hand_in: HandIn | None) -> str:

@@ -28,7 +28,7 @@ def add_grading(parser: argparse.ArgumentParser) -> None:
     """What `check` and `grade` have in common: how to grade, and what to write."""
     parser.add_argument(
         "--seed",
-        type=int,
+        type=seed,
         default=None,
         help="decides all random inputs (check: public; grade: drawn and recorded)",
     )
@@ -102,6 +102,13 @@ def positive(text: str) -> int:
     """A whole number of at least 1."""
     if not text.isdecimal() or not 1 <= int(text) < 2**31:
         raise argparse.ArgumentTypeError("expected a whole number of at least 1")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number of any size that can be typed."""
+    if not re.fullmatch(r"[0-9]{1,99}", text):
+        raise argparse.ArgumentTypeError("expected a whole number from 0, of at most 99 digits")
     return int(text)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING
 
+from grader.assignment import draw_seed
 from grader.cli import arguments, setup
 from grader.errors import StorageError
 from grader.gradescope.archive import archive
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seed",
-        type=int,
+        type=arguments.seed,
         default=None,
         help="decides all inputs, the same for everybody (default: drawn, and recorded in the zip)",
     )
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the zip, and say what to do with it."""
     assignment = setup.staff_assignment(options)
-    seed = secrets.randbits(31) if options.seed is None else options.seed
+    seed = draw_seed() if options.seed is None else options.seed
     minutes = min(options.minutes, MOST_MINUTES)
     content = archive(assignment, seed, max(RESERVE_SECONDS / 2, 60 * minutes - RESERVE_SECONDS))
     _write(options.out, content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,14 +20,16 @@ from rich.progress import (
 )
 
 from grader import pipeline, sandbox_choice
+from grader.assignment import draw_seed
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, adjusting, on_this_machine
 from grader.batch.class_page import PageInProgress, class_files, write_similar
-from grader.batch.folder import IMPORT, is_whole, load_grades
+from grader.batch.folder import IMPORT, load_class, load_grade, readable_grades
 from grader.batch.identities import keep as keep_identities
 from grader.batch.identities import require_identities
-from grader.batch.resume import differences, must_be_known, session_for, store, waiting
+from grader.batch.resume import differences, must_be_known, session_for, still_right, store
 from grader.batch.shard import digest_of_class
+from grader.batch.slim import Slimming
 from grader.cli import arguments, cluster, course_file, interruption, progress, setup
 from grader.course.adjustments import (
     applying,
@@ -52,7 +53,7 @@ from grader.text import quoted
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from grader.batch import Executor, Session
     from grader.course.decisions import Adjustments
@@ -317,25 +318,26 @@ def _grade_class(
     if import_table.worth_saying(download):
         setup.console(stderr=True).print(import_table.summary(download), soft_wrap=True)
     written = {one.id: replace(one, hand_in=nameless(one.hand_in, identities)) for one in submissions}
-    waits = {one.id for one in waiting(tuple(written.values()), done, out, options.only)}
-    to_grade = [submission for submission in submissions if submission.id in waits]
+    kept = still_right(tuple(written.values()), done, out, options.only)
+    kept |= {one.submission_id: one for one in others}
+    to_grade = [submission for submission in submissions if submission.id not in kept]
     final = applying(adjustments, hand_ins)
     ids = sorted(name for name, _ in hand_ins)
-    regraded = {submission.id for submission in to_grade}
+    graded = {}
     if to_grade:
-        done_before = [name for name in ids if name not in regraded]
         grading = executor.grade(session.seed, to_grade)
-        _grade_all(options, assignment, grading, len(to_grade), out, done_before, final, written)
+        graded = _grade_all(options, assignment, grading, len(to_grade), out, kept.values(), final, written)
     out.note_class(ids, of=digest_of_class(whole) if options.shard else "")
     _say_removed(out.remove_others(ids), out)
-    grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments, identities)
+    together = kept | graded
+    grades = adjusting.adjust_class(out, [together[name] for name in ids], adjustments, identities)
     if kind_of(assignment).compiles and not others:
         write_similar(out, assignment, {one.id: one.source for one in submissions})
     out.write(class_files(out, grades))
     _write_files(options, grades, out)
     if options.format in arguments.JUDGES:
         return setup.print_for_judge(
-            options, grades[0], lines(submissions[0].source), further_lines(submissions[0])
+            options, load_grade(out, ids[0]), lines(submissions[0].source), further_lines(submissions[0])
         )
     if options.format == "text":
         setup.print_class(grades, resumed=len(grades) - len(to_grade), out=out.path)
@@ -363,19 +365,19 @@ def _code(
 def _others(out: OutFolder, submissions: Sequence[Submission]) -> tuple[Grade, ...]:
     """The grades of a class of which only a part is given, to grade one of it again: they stay in it."""
     given = {submission.id for submission in submissions}
-    return tuple(load_grades(out, [name for name in out.submissions() if name not in given]))
+    return tuple(load_class(out, [name for name in out.submissions() if name not in given]))
 
 
 def _seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
     """The seed that is asked for; ``None`` leaves it to the batch that is taken up, or to chance."""
     asked = setup.seed(options, assignment)
-    return secrets.randbits(31) if asked is None and options.fresh else asked
+    return draw_seed() if asked is None and options.fresh else asked
 
 
 def _already_done(
     options: argparse.Namespace, session: Session, out: OutFolder, ids: Sequence[str]
-) -> dict[str, str]:
-    """The submissions whose grades still hold, by id; says why none does where something has changed."""
+) -> dict[str, Grade]:
+    """The grades that an earlier batch vouches for, by id; says why there is none where something changed."""
     earlier = out.session()
     if options.fresh or earlier is None:
         return {}
@@ -389,7 +391,9 @@ def _already_done(
         raise UsageError(f"{out.path} holds {kept}, and this is {asked}; choose another folder with -o")
     if earlier == session:
         out.bring_back(ids)
-        return {name: digest for name, digest in out.finished().items() if is_whole(out, name)}
+        finished = out.finished()
+        grades = readable_grades(out, finished)
+        return {name: one for name, one in grades.items() if one.submission_digest == finished[name]}
     changed = ", ".join(differences(earlier, session))
     if options.only:
         raise UsageError(
@@ -405,13 +409,14 @@ def _grade_all(
     grading: Iterable[Grade],
     number: int,
     out: OutFolder,
-    done: Sequence[str],
+    done: Collection[Grade],
     final: Callable[[Grade], Grade],
     written: Mapping[str, Submission],
-) -> None:
+) -> dict[str, Grade]:
     """Store grades as they are finished; say how far it is, and keep the page of them and of the ``done``.
 
     ``final`` gives a grade what was decided about it; ``written`` are the submissions as they are stored.
+    Gives the grades by id, without what fills the memory: their evidence.
     """
     columns = (
         TextColumn("grading"),
@@ -427,21 +432,24 @@ def _grade_all(
         verbose=options.verbose,
         every=0 if console.is_terminal else progress.MINUTE,
     )
-    page = PageInProgress(out, load_grades(out, done), len(done) + number)
+    page = PageInProgress(out, done, len(done) + number)
+    slim, graded = Slimming(), {}
     with log, Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=number)
-        for graded in grading:
-            own = written[graded.submission_id]
-            grade = replace(final(graded), hand_in=own.hand_in)
+        for finished in grading:
+            own = written[finished.submission_id]
+            grade = replace(final(finished), hand_in=own.hand_in)
             store(out, grade, own, quoted=kind_of(assignment).compiles)
-            page.add(grade)
+            graded[own.id] = slim(grade)
+            page.add(graded[own.id])
             log.add(grade)
             bar.advance(task)
             interruption.stop_if_asked()
+    return graded
 
 
 def _write_files(options: argparse.Namespace, grades: Sequence[Grade], out: OutFolder) -> None:
     """Write what --json, --junit and --html ask for."""
     setup.write(options.json, grade_json.dump_all(grades))
-    setup.write(options.junit, junit.render(grades, options.junit_dialect))
+    setup.write(options.junit, junit.parts(grades, options.junit_dialect))
     setup.write(options.html, class_page.render(grades, source_of=out.source_lines))

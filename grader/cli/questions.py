@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--out", metavar="FOLDER", type=Path, help="where the sheets of a --roster go")
     parser.add_argument(
         "--seed",
-        type=int,
+        type=arguments.seed,
         default=None,
         help="decides what is drawn (default: the assignment's; grade with the same)",
     )

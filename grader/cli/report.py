@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.class_page import class_files
-from grader.batch.folder import load_grades
+from grader.batch.folder import load_class, load_grade
 from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.reports import files
@@ -15,6 +16,7 @@ from grader.reports.audience import SHOWN
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Sequence
 
     from grader.model import Grade
 
@@ -45,8 +47,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the reports of a graded class again and show the table."""
     out = OutFolder(options.out)
-    grades = load_grades(out, out.submissions())
-    for grade in _with_released(out, grades, options):
+    ids = out.submissions()
+    grades = load_class(out, ids)
+    released = _releasing(out, ids, options)
+    for name in ids:
+        grade = released(load_grade(out, name))
         source, further = out.source_lines(grade), out.further_lines(grade)
         trace = out.trace(grade)
         written = files.of_submission(grade, options.released, source=source, further=further, trace=trace)
@@ -57,20 +62,26 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _with_released(out: OutFolder, grades: list[Grade], options: argparse.Namespace) -> list[Grade]:
-    """The grades with sentences that name what has been released; with the old ones where that cannot be."""
+def _releasing(out: OutFolder, ids: Sequence[str], options: argparse.Namespace) -> Callable[[Grade], Grade]:
+    """A function that has grades name what has been released; all stay as they are where one has to."""
     session = out.session()
     if not options.released or session is None:
-        return grades
+        return _as_it_was
     from grader.batch.rescore import with_released  # noqa: PLC0415 - a report as it was graded needs no checks
 
+    releasing, why = _as_it_was, ""
     try:
         assignment = setup.graded_assignment(options.assignment, session)
-        opened = SHOWN[options.released]
-        released = [with_released(out, assignment, grade, opened) for grade in grades]
-        why = "the assignment is not the one that was graded; name that one with --assignment"
+        release = partial(with_released, out, assignment, opened=SHOWN[options.released])
+        if any(release(load_grade(out, name)).assignment_digest != assignment.digest for name in ids):
+            why = "the assignment is not the one that was graded; name that one with --assignment"
+        releasing = release
     except UsageError as problem:
-        released, why, assignment = grades, str(problem), None
-    if assignment is None or any(grade.assignment_digest != assignment.digest for grade in grades):
+        why = str(problem)
+    if why:
         setup.console(stderr=True).print(f"what items say still speaks of hidden cases: {why}")
-    return released
+    return releasing
+
+
+def _as_it_was(grade: Grade) -> Grade:
+    return grade

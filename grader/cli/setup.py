@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
     from grader.reports.excerpts import Further
+    from grader.reports.files import Text
     from grader.submission.folders import Wanted
 
 PUBLIC_SEED = 1
@@ -204,12 +205,13 @@ def below(grade: Grade, fail_under: Fraction | None) -> bool:
     return grade.score * 100 < fail_under * grade.max_score
 
 
-def write(path: Path | None, text: str) -> None:
-    """Write a file that an option named, if it did."""
+def write(path: Path | None, text: Text) -> None:
+    """Write a file that an option named, if it did; a text that is large may come in parts."""
     if path is None:
         return
     try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines((text,) if isinstance(text, str) else text)
     except OSError as problem:
         raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
 

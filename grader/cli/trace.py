@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of a program or function: which launch (default: the first with a finding, or the first)",
     )
     parser.add_argument(
-        "--seed", type=int, default=None, help="decides all random inputs (default: as in `check`)"
+        "--seed", type=arguments.seed, default=None, help="decides all random inputs (default: as in `check`)"
     )
     parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the tables")
     parser.add_argument(

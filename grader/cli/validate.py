@@ -39,7 +39,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="mutants at a time (default: the number of cores)",
     )
     parser.add_argument(
-        "--seed", type=int, default=1, help="the first seed that inputs are drawn from (default: 1)"
+        "--seed",
+        type=arguments.seed,
+        default=1,
+        help="the first seed that inputs are drawn from (default: 1)",
     )
     parser.add_argument(
         "--seeds",

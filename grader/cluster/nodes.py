@@ -285,16 +285,11 @@ class _Task:
 
 def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
     """Yield grades as they are finished. An error of ours is tried on another node before it counts."""
-    waiting = deque(_Task(submission) for submission in submissions)
+    batch, waiting = (key, seed), deque(_Task(submission) for submission in submissions)
     running: dict[Future, _Task] = {}
     strikes: dict[str, set[str]] = {}
     while waiting or running:
-        while waiting and len(running) < nodes.slots:
-            task = waiting.popleft()
-            others = tuple(address for address in nodes.fit if address not in task.failed_on)
-            task.among = others or tuple(nodes.fit)
-            arguments = (key, seed, task.submission, task.failure)
-            running[nodes.submit(_graded_there, *arguments, among=task.among)] = task
+        _give_out(nodes, batch, waiting, running)
         future = nodes.wait()
         _take_back_lost(nodes, running, waiting)
         if future is None or nodes.take_proof(future) or future not in running:
@@ -318,7 +313,20 @@ def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission
         else:
             if grade.verdict is not Verdict.ERROR:
                 _count_strikes(nodes, task, strikes)
+            _give_out(nodes, batch, waiting, running)  # no node waits while this one's reports are written
             yield grade
+
+
+def _give_out(
+    nodes: _Nodes, batch: tuple[str, int], waiting: deque[_Task], running: dict[Future, _Task]
+) -> None:
+    """Give the nodes as many as they have room for; ``batch`` is the request's key and the seed."""
+    while waiting and len(running) < nodes.slots:
+        task = waiting.popleft()
+        others = tuple(address for address in nodes.fit if address not in task.failed_on)
+        task.among = others or tuple(nodes.fit)
+        arguments = (*batch, task.submission, task.failure)
+        running[nodes.submit(_graded_there, *arguments, among=task.among)] = task
 
 
 def _take_back_lost(nodes: _Nodes, running: dict[Future, _Task], waiting: deque[_Task]) -> None:

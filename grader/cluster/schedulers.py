@@ -28,6 +28,9 @@ SCHEMES = ("tcp://", "tls://")
 
 HOW_TO_GET_DASK = "get what it takes with `pip install distributed dask-jobqueue cryptography bokeh`"
 
+_HERE_ALONE = "127.0.0.1:0"
+"""Where pages are served, which Dask does for everybody who can reach the machine and without encryption."""
+
 _GIB_PER_SUBMISSION = 2
 _CONNECTING = 20
 """Seconds for a scheduler to answer."""
@@ -38,18 +41,24 @@ class Cluster:
     """A scheduler that answers.
 
     ``wanted`` is how many workers are expected. ``trouble`` says why none will come any more, or nothing;
-    ``replace_lost`` has new ones started for those that are gone, where that is ours to do.
+    ``replace_lost`` has new ones started for those that are gone, where that is ours to do. ``serves_here``
+    says that its dashboard answers this machine alone.
     """
 
     client: Client
     wanted: int
     trouble: Callable[[], str]
     replace_lost: Callable[[], object] = lambda: None
+    serves_here: bool = False
 
     @property
     def dashboard(self) -> str:
         """The address of Dask's dashboard; empty where what draws it is not installed."""
-        return str(self.client.dashboard_link or "") if find_spec("bokeh") else ""
+        if find_spec("bokeh") is None:
+            return ""
+        if self.serves_here:
+            return f"http://127.0.0.1:{self.client.scheduler_info()['services']['dashboard']}/status"
+        return str(self.client.dashboard_link or "")
 
 
 @contextmanager
@@ -87,12 +96,13 @@ def _local(_where: str, _nodes: int, jobs: int, _folder: Path) -> Iterator[Clust
             n_workers=1,
             threads_per_worker=jobs,
             processes=False,
-            dashboard_address="127.0.0.1:0" if find_spec("bokeh") else None,
+            dashboard_address=_HERE_ALONE,
+            worker_dashboard_address=_HERE_ALONE,
             silence_logs="critical",
         ) as cluster,
         Client(cluster) as client,
     ):
-        yield Cluster(client, 1, str)
+        yield Cluster(client, 1, str, serves_here=True)
 
 
 @contextmanager
@@ -132,7 +142,11 @@ def _slurm(where: str, nodes: int, jobs: int, folder: Path) -> Iterator[Cluster]
         with cluster, Client(cluster) as client:
             cluster.scale(jobs=nodes)
             yield Cluster(
-                client, nodes, lambda: _why_no_job_runs(cluster, shared), lambda: cluster.scale(jobs=nodes)
+                client,
+                nodes,
+                lambda: _why_no_job_runs(cluster, shared),
+                lambda: cluster.scale(jobs=nodes),
+                serves_here=not _configured("scheduler-options"),
             )
 
 
@@ -169,12 +183,14 @@ def _shared_folder(folder: Path) -> Iterator[Path]:
 
 def _slurm_options(jobs: int, shared: Path) -> dict[str, Any]:
     """What a job is asked for; what the user's own configuration of dask-jobqueue says comes first."""
-    import dask  # noqa: PLC0415 - an extra
-
-    ours = {"cores": jobs, "memory": f"{jobs * _GIB_PER_SUBMISSION} GiB"}
-    theirs = {name: dask.config.get(f"jobqueue.slurm.{name}", None) for name in ours}
+    ours = {
+        "cores": jobs,
+        "memory": f"{jobs * _GIB_PER_SUBMISSION} GiB",
+        "scheduler-options": {"dashboard_address": _HERE_ALONE},
+        "worker-extra-args": ["--dashboard-address", _HERE_ALONE],
+    }
     return {
-        **{name: theirs[name] or ours[name] for name in ours},
+        **{name.replace("-", "_"): _configured(name) or value for name, value in ours.items()},
         "processes": 1,
         "nanny": False,
         "python": sys.executable,
@@ -182,6 +198,13 @@ def _slurm_options(jobs: int, shared: Path) -> dict[str, Any]:
         "log_directory": str(shared),
         "silence_logs": "critical",
     }
+
+
+def _configured(name: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """What the user's configuration of dask-jobqueue says of jobs of Slurm; None or empty where nothing."""
+    import dask  # noqa: PLC0415 - an extra
+
+    return dask.config.get(f"jobqueue.slurm.{name}", None)
 
 
 def _why_no_job_runs(cluster: Any, shared: Path) -> str:  # noqa: ANN401 - a class of an extra without types

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -40,6 +41,9 @@ MOST_OWNERS = 40
 COMMON_SHARE = 0.25
 """The same as a share of the class, where that is less; but two or three may always share something."""
 
+MOST_TOLD = 60
+"""Pairs of a class that somebody may look at."""
+
 _KEPT = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"})
 _TEXTS = {"string_literal", "char_literal", "raw_string_literal", "system_lib_string"}
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -60,6 +64,15 @@ class Alike:
     same: tuple[str, ...] = ()
 
 
+class _Pair(NamedTuple):
+    """An `Alike` whose lines nobody has looked for."""
+
+    share: float
+    first: str
+    second: str
+    same: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Runs:
     """The hashes of all runs of tokens, the line of each token, and the hashes that are kept."""
@@ -69,8 +82,13 @@ class _Runs:
     kept: frozenset[int]
 
 
-def similar(submissions: Mapping[str, str], given: Iterable[str]) -> tuple[Alike, ...]:
-    """The pairs of texts that are alike, the most alike first; ``given`` is what everybody may have."""
+def similar(
+    submissions: Mapping[str, str], given: Iterable[str], most: int = MOST_TOLD
+) -> tuple[tuple[Alike, ...], int]:
+    """The pairs of texts that are most alike, the most alike first, and how many more there are.
+
+    ``given`` is what everybody may have.
+    """
     handed_out = frozenset(value for text in given for value in _runs(text).hashes.tolist())
     by_tokens: dict[bytes, list[str]] = defaultdict(list)
     every = {name: _runs(text) for name, text in submissions.items()}
@@ -79,10 +97,14 @@ def similar(submissions: Mapping[str, str], given: Iterable[str]) -> tuple[Alike
     twins = {names[0]: tuple(names[1:]) for names in by_tokens.values()}
     distinct = {name: replace(every[name], kept=every[name].kept - handed_out) for name in twins}
     runs = _without_common(distinct, len(submissions))
-    pairs = [*_between(runs, twins), *_identical(runs, twins, every)]
-    return tuple(
-        sorted(pairs, key=lambda pair: (-pair.share, -len(pair.first_lines), pair.first, pair.second))
+    pairs = sorted([*_between(runs, twins), *_identical(runs, twins, len(every))], reverse=True)
+    # A class of thousands has a hundred thousand pairs: lines are looked for in those that may be told.
+    least = pairs[most - 1].share if len(pairs) > most else 0
+    told = (_with_lines(pair, every) for pair in pairs if pair.share >= least)
+    alike = nsmallest(
+        most, told, key=lambda pair: (-pair.share, -len(pair.first_lines), pair.first, pair.second)
     )
+    return tuple(alike), len(pairs) - len(alike)
 
 
 def _runs(text: str) -> _Runs:
@@ -124,7 +146,7 @@ def _without_common(runs: Mapping[str, _Runs], size: int) -> dict[str, _Runs]:
     }
 
 
-def _between(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]]) -> Iterator[Alike]:
+def _between(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]]) -> Iterator[_Pair]:
     owners: dict[int, list[str]] = defaultdict(list)
     for name, one in runs.items():
         if len(one.kept) >= FEWEST:
@@ -134,20 +156,20 @@ def _between(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]]) ->
     for (first, second), number in shared.items():
         share = number / min(len(runs[first].kept), len(runs[second].kept))
         if share >= LEAST_SHARE:
-            lines = _shared_lines(runs[first], runs[second]), _shared_lines(runs[second], runs[first])
-            yield Alike(first, second, share, *lines, (*twins[first], *twins[second]))
+            yield _Pair(share, first, second, (*twins[first], *twins[second]))
 
 
-def _identical(
-    runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]], every: Mapping[str, _Runs]
-) -> Iterator[Alike]:
+def _identical(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]], size: int) -> Iterator[_Pair]:
     """Those whose tokens are all the same, unless it is what many write."""
     for name, others in twins.items():
-        one = runs[name]
-        if others and len(one.kept) >= FEWEST and len(others) <= max(3, COMMON_SHARE * len(every)):
-            other = every[others[0]]
-            lines = _shared_lines(one, other), _shared_lines(other, one)
-            yield Alike(name, others[0], 1.0, *lines, others[1:])
+        if others and len(runs[name].kept) >= FEWEST and len(others) <= max(3, COMMON_SHARE * size):
+            yield _Pair(1.0, name, others[0], others[1:])
+
+
+def _with_lines(pair: _Pair, every: Mapping[str, _Runs]) -> Alike:
+    first, second = every[pair.first], every[pair.second]
+    lines = _shared_lines(first, second), _shared_lines(second, first)
+    return Alike(pair.first, pair.second, pair.share, *lines, pair.same)
 
 
 def _shared_lines(one: _Runs, other: _Runs) -> frozenset[int]:

@@ -9,12 +9,15 @@ from grader.reports.audience import student_view
 from grader.reports.excerpts import NONE_FURTHER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from grader.model import Grade
     from grader.reports.audience import Released
     from grader.reports.class_page import SourceOf
     from grader.reports.excerpts import Further
+
+    Text = str | Iterable[str]
+    """A file's text, or its parts one after the other, where the whole is large."""
 
 
 def of_submission(
@@ -47,14 +50,14 @@ def of_submission(
 
 def of_class(
     grades: Sequence[Grade], source_of: SourceOf | None = None, *, similar: bool = False
-) -> dict[str, str]:
+) -> dict[str, Text]:
     """The files of a class, which are for its staff.
 
     ``source_of`` gives a submission's lines to quote, ``similar`` says whether there is a page of those that
     are alike.
     """
     return {
-        "junit.xml": junit.render(grades),
+        "junit.xml": junit.parts(grades),
         "gradebook.csv": gradebook.render(grades),
         "index.html": class_page.render(grades, source_of=source_of, similar=similar),
     }

@@ -22,7 +22,7 @@ from grader.reports import wording
 from grader.text import escape_character, is_visible, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from grader.model import (
         Adjustment,
@@ -44,6 +44,9 @@ Json: TypeAlias = "dict[str, Any]"
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """What is left in a file name that is not UTF-8 (PEP 383); no JSON reader has to accept it."""
 
+_MOST_EXACT = 2**53
+"""Below it double precision, which JavaScript has for all numbers, holds each one (RFC 8259, section 6)."""
+
 BEYOND_ASCII = re.compile(r"[^\n -~]")
 
 
@@ -52,9 +55,13 @@ def dump(grade: Grade) -> str:
     return _written(as_json(grade))
 
 
-def dump_all(grades: Iterable[Grade]) -> str:
-    """Write several grades as one JSON array of what `dump` writes."""
-    return _written([as_json(grade) for grade in grades])
+def dump_all(grades: Iterable[Grade]) -> Iterator[str]:
+    """Write several grades as one JSON array of what `dump` writes, grade by grade."""
+    before = "["
+    for grade in grades:
+        yield f"{before}\n{dump(grade).rstrip()}".replace("\n", "\n  ")
+        before = ","
+    yield "\n]\n" if before == "," else "[]\n"
 
 
 def as_json(grade: Grade) -> Json:
@@ -73,7 +80,7 @@ def as_json(grade: Grade) -> Json:
             **(_hand_in(grade.hand_in) if grade.hand_in else {}),
         },
         "backend": {"name": grade.backend, "device": grade.device, "toolkit": grade.toolkit},
-        "seed": plain(grade.seed),
+        "seed": _seed(grade.seed),
         "verdict": grade.verdict.value,
         **_points("score", grade.score),
         **_points("max_score", grade.max_score),
@@ -116,6 +123,11 @@ def _adjustment(one: Adjustment) -> Json:
         "comment": one.comment,
         "by": one.by,
     }
+
+
+def _seed(value: int) -> int | str:
+    """A seed, as a text where a reader that keeps numbers in double precision would round it."""
+    return value if value < _MOST_EXACT else str(value)
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a backend measured

@@ -34,7 +34,7 @@ from grader.reports.words import in_its_words
 from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grader.model import CaseGrade, Finding, Grade, ItemGrade
 
@@ -70,19 +70,47 @@ def render(
     ``sources`` are the lines of submissions' files by their ids, to quote from where they are there;
     ``further`` are those of other files, where there is one submission.
     """
-    root = ET.Element("testsuites")
+    return "".join(parts(grades, dialect, sources, further))
+
+
+def parts(
+    grades: Sequence[Grade],
+    dialect: str = "strict",
+    sources: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    further: excerpts.Further = excerpts.NONE_FURTHER,
+) -> Iterator[str]:
+    """What `render` writes, suite by suite: that of a large class takes more memory than the class."""
+    root = ET.Element("testsuites", _counts(grades, dialect))
+    root.text = "\n"
+    opening, _, closing = ET.tostring(root, encoding="unicode").partition("\n")
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{opening}\n'
     for grade in grades:
         quoted = excerpts.Sources(grade.submission_file, sources.get(grade.submission_id, ()), further)
-        root.append(_suite_element(grade, dialect, quoted))
-    for count in ("tests", "failures", "errors"):
-        root.set(count, str(sum(int(suite.get(count, 0)) for suite in root)))
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+        suite = _suite_element(grade, dialect, quoted)
+        ET.indent(suite, level=1)
+        yield f"  {ET.tostring(suite, encoding='unicode')}\n"
+    yield f"{closing}\n"
+
+
+def _counts(grades: Iterable[Grade], dialect: str) -> dict[str, str]:
+    """The attributes of the whole document; an error of ours that no item tells of is a test of its own."""
+    total: Counter[str] = Counter(tests=0, failures=0, errors=0)
+    for grade in grades:
+        verdicts = Counter(outcome.verdict for outcome in _outcomes(grade, dialect))
+        alone = bool(grade.error) and not verdicts[Verdict.ERROR]
+        total["tests"] += verdicts.total() + alone
+        total["failures"] += verdicts[Verdict.FAIL]
+        total["errors"] += verdicts[Verdict.ERROR] + alone
+    return {name: str(number) for name, number in total.items()}
+
+
+def _outcomes(grade: Grade, dialect: str) -> list[ItemOutcome]:
+    return list(_per_item(grade) if dialect == "items" else outcomes(grade))
 
 
 @in_its_words
 def _suite_element(grade: Grade, dialect: str, sources: excerpts.Sources) -> ET.Element:
-    listed = list(_per_item(grade) if dialect == "items" else outcomes(grade))
+    listed = _outcomes(grade, dialect)
     suite: ET.Element = _suite(grade, listed, sources).build_xml_doc()
     # The schema has no such attribute, and nothing is ever disabled.
     del suite.attrib["disabled"]

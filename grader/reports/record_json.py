@@ -22,7 +22,7 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from grader.errors import UsageError
 from grader.model.trace import TraceScene
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.model import Grade
 
 FORMAT_VERSION: Final = 1
@@ -38,6 +40,7 @@ MOST_CHARACTERS = 256 * 2**20
 EXACT = re.compile(r"-?\d{1,400}(/0*[1-9]\d{0,400})?")
 """``25/3``; the length is bounded because arithmetic on what a file holds should be."""
 
+_AS_THEY_ARE = frozenset({str, int, bool, type(None)})
 NOT_FINITE = ("inf", "-inf", "nan")
 NAMES = {**vars(model), "Any": Any, "Fraction": Fraction, "TraceScene": TraceScene, "np": np}
 """What annotations may name that their own module imports for type checkers only."""
@@ -89,9 +92,12 @@ def _without_options(grade: Grade) -> Grade:
 
 def encode(value: Any) -> Any:  # noqa: ANN401 - a field's value, whatever it is
     """Write a record, or a value of a field, as JSON can hold it; raises TypeError where there is no form."""
-    if is_dataclass(value):
-        pairs = ((field, getattr(value, field.name)) for field in fields(value))
-        return {field.name: encode(held) for field, held in pairs if held != _default(field)}
+    kind = type(value)
+    if kind in _AS_THEY_ARE:  # most of what a grade holds
+        return value
+    if is_dataclass(kind):
+        pairs = ((field.name, getattr(value, field.name), field.default) for field in _fields(kind))
+        return {name: encode(held) for name, held, default in pairs if held != default}
     if isinstance(value, dict):
         return {str(key): encode(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
@@ -115,37 +121,52 @@ def decode(kind: Any, value: Any, where: str = "") -> Any:  # noqa: ANN401 - a t
     """Read a value of this type back; raises Misfit naming the place in the file."""
     if kind is Any or type(value) is kind:  # most values are a text or a number of just this type
         return value
+    reader, of = _reader(kind)
+    return reader(of, value, where)
+
+
+@cache
+def _reader(kind: Any) -> tuple[Callable[[Any, Any, str], Any], Any]:  # noqa: ANN401 - as above
+    """What reads values of this type, and what it has to know of the type."""
     if is_dataclass(kind):
-        return _record(kind, value, where)
+        return _record, kind
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        return _either(get_args(kind), value, where)
-    if origin is tuple:
-        return _tuple(get_args(kind), value, where)
-    return _leaf(kind, value, where)
+        return _either, get_args(kind)
+    return (_tuple, get_args(kind)) if origin is tuple else (_leaf, kind)
 
 
 def _record(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - as above
     if not isinstance(value, dict):
         raise Misfit(f"{where}: expected an object")
-    hints = _hints(kind)
     values = {}
-    for field in fields(kind):
-        if field.name in value:
-            path = f"{where}.{field.name}" if where else field.name
-            values[field.name] = decode(hints[field.name], value[field.name], path)
-        elif _default(field) is MISSING:
-            raise Misfit(f"{where}: expected a key {field.name}" if where else f"expected a key {field.name}")
+    for name, hint, default in _fields(kind):
+        if name in value:
+            values[name] = decode(hint, value[name], f"{where}.{name}" if where else name)
+        elif default is MISSING:
+            raise Misfit(f"{where}: expected a key {name}" if where else f"expected a key {name}")
     return kind(**values)
 
 
-def _default(field: Any) -> Any:  # noqa: ANN401 - of whatever type the field is
-    return field.default if field.default_factory is MISSING else field.default_factory()
+class _Field(NamedTuple):
+    """A field of a record: its type, and its default or MISSING."""
+
+    name: str
+    hint: Any
+    default: Any
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
-    return get_type_hints(kind, localns=NAMES)
+def _fields(kind: Any) -> tuple[_Field, ...]:  # noqa: ANN401 - as above
+    hints = get_type_hints(kind, localns=NAMES)
+    return tuple(
+        _Field(
+            field.name,
+            hints[field.name],
+            field.default if field.default_factory is MISSING else field.default_factory(),
+        )
+        for field in fields(kind)
+    )
 
 
 def _either(kinds: tuple[Any, ...], value: Any, where: str) -> Any:  # noqa: ANN401 - as above

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from grader.course.similarity import Alike
 
-MOST_PAIRS = 60
 MOST_LINES = 300
 """Of a file that are shown."""
 
@@ -37,8 +36,17 @@ def digest_in(page: str) -> str:
     return match[1] if match else ""
 
 
-def render(title: str, pairs: Sequence[Alike], sources: Mapping[str, Sequence[str]], digest: str = "") -> str:
-    """Write the page; ``sources`` are the files' lines, and ``digest`` tells what it is made of."""
+def render(
+    title: str,
+    pairs: Sequence[Alike],
+    sources: Mapping[str, Sequence[str]],
+    digest: str = "",
+    more: int = 0,
+) -> str:
+    """Write the page; ``sources`` are the files' lines, and ``digest`` tells what it is made of.
+
+    ``more`` is how many pairs there are beside these.
+    """
     return page(
         "similar.html.j2",
         style=asset("class.css"),
@@ -53,9 +61,9 @@ def render(title: str, pairs: Sequence[Alike], sources: Mapping[str, Sequence[st
                     _side(pair.second, pair.second_lines, sources),
                 ),
             )
-            for pair in pairs[:MOST_PAIRS]
+            for pair in pairs
         ],
-        more=max(0, len(pairs) - MOST_PAIRS),
+        more=more,
     )
 
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GRADER = (sys.executable, "-m", "grader")
 STUDENTS = 40
 ATTEMPTS = 3
-_PR_SET_CHILD_SUBREAPER = 36
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class Cost(NamedTuple):
@@ -83,7 +83,7 @@ def new_file(folder: Path) -> Path:
 
 def main() -> None:
     """Print the table; each row but the classes is the cheapest of some runs."""
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     toolchain = find_toolchain()
     sandbox = ("local", "--i-trust-these-files") if bubblewrap.trouble() else ("bubblewrap",)
     with tempfile.TemporaryDirectory() as name:

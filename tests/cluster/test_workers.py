@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -17,10 +13,9 @@ from grader.batch import OutFolder
 from tests.cluster.conftest import ROOT, ended, files_without_seconds, wait_for_first_grade
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from tests.cluster.conftest import Class
+    from tests.cluster.conftest import Class, Scheduler
 
 pytestmark = pytest.mark.slow
 
@@ -50,69 +45,6 @@ def failing(context, plan, submission, tools, limits):
 node.isolated = failing
 """
 """Preloaded by a worker: its disk is full, so that whatever is graded there ends with an error of ours."""
-
-
-class Scheduler:
-    """Dask's scheduler and workers as programs of their own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = f"tcp://127.0.0.1:{probe.getsockname()[1]}"
-        self.programs: list[subprocess.Popen[bytes]] = []
-        self._start("scheduler", "--host", self.address, "--no-dashboard")
-
-    def worker(self, *options: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """One more worker, which takes a submission at a time."""
-        common = (self.address, "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
-        return self._start("worker", *common, *(options or ("--no-nanny",)), env=env)
-
-    def preloading(self, script: str) -> subprocess.Popen[bytes]:
-        """A worker that runs a script first."""
-        path = self.folder / f"preload{len(self.programs)}.py"
-        path.write_text(script)
-        return self.worker("--no-nanny", "--preload", str(path))
-
-    def expect(self, workers: int) -> None:
-        """Wait until so many workers are there."""
-        script = (
-            "import sys; from distributed import Client; client = Client(sys.argv[1]); "
-            "client.wait_for_workers(int(sys.argv[2]), timeout=60)"
-        )
-        subprocess.run([sys.executable, "-c", script, self.address, str(workers)], check=True, timeout=100)
-
-    def _start(
-        self, what: str, *options: str, env: Mapping[str, str] | None = None
-    ) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "dask", what, *options]
-        failures = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
-        log = (self.folder / f"{what}{len(self.programs)}.log").open("wb")
-        program = subprocess.Popen(
-            command, cwd=self.folder, stdout=log, stderr=log, env=os.environ | failures | dict(env or {})
-        )
-        log.close()
-        self.programs.append(program)
-        return program
-
-    def stop(self) -> None:
-        """End all programs."""
-        for program in reversed(self.programs):
-            program.terminate()
-        for program in self.programs:
-            try:
-                program.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                program.kill()
-                program.wait()
-
-
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
-    """A scheduler without workers."""
-    started = Scheduler(tmp_path)
-    yield started
-    started.stop()
 
 
 def test_a_cluster_in_one_process_grades_as_one_machine(

@@ -28,7 +28,7 @@ def renamed(text: str) -> str:
 
 def test_who_renames_everything_is_alike() -> None:
     """And comes first, with the lines on both sides."""
-    first, *_ = similar({**CLASS, "eve": renamed(CLASS["boris"])}, GIVEN)
+    (first, *_), _ = similar({**CLASS, "eve": renamed(CLASS["boris"])}, GIVEN)
     assert (first.first, first.second, first.share) == ("boris", "eve", 1.0)
     assert len(first.first_lines) > 10
     eve = renamed(CLASS["boris"]).split("\n")
@@ -38,20 +38,20 @@ def test_who_renames_everything_is_alike() -> None:
 def test_several_that_are_the_same_are_told_once() -> None:
     """Not as a pair each."""
     copies = {name: renamed(CLASS["boris"]) for name in ("eve", "mallory")}
-    first, *others = similar({**CLASS, **copies}, GIVEN)
+    (first, *others), _ = similar({**CLASS, **copies}, GIVEN)
     assert {first.first, first.second, *first.same} == {"boris", "eve", "mallory"}
     assert not any({"eve", "mallory"} & {pair.first, pair.second} for pair in others)
 
 
 def test_what_everybody_was_given_makes_nobody_alike() -> None:
     """Two who hand in the skeleton, or what the model solution does."""
-    assert similar({"ada": GIVEN[0], "bob": renamed(GIVEN[0])}, GIVEN) == ()
-    assert similar({"ada": CLASS["boris"], "bob": renamed(CLASS["boris"])}, [CLASS["boris"]]) == ()
+    assert similar({"ada": GIVEN[0], "bob": renamed(GIVEN[0])}, GIVEN) == ((), 0)
+    assert similar({"ada": CLASS["boris"], "bob": renamed(CLASS["boris"])}, [CLASS["boris"]]) == ((), 0)
 
 
 def test_what_many_share_makes_nobody_alike() -> None:
     """It is how the task is solved."""
-    assert similar({f"s{number}": CLASS["boris"] for number in range(20)}, GIVEN) == ()
+    assert similar({f"s{number}": CLASS["boris"] for number in range(20)}, GIVEN) == ((), 0)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_what_many_share_makes_nobody_alike() -> None:
 )
 def test_a_text_that_is_no_code_is_passed_over(text: str) -> None:
     """Nothing is raised, and the others are compared."""
-    pairs = similar({"odd": text, "ada": CLASS["boris"], "eve": renamed(CLASS["boris"])}, GIVEN)
+    pairs, _ = similar({"odd": text, "ada": CLASS["boris"], "eve": renamed(CLASS["boris"])}, GIVEN)
     assert [(pair.first, pair.second) for pair in pairs] == [("ada", "eve")]
 
 
@@ -67,7 +67,9 @@ def test_the_page_shows_both_and_says_what_it_is_not() -> None:
     """Side by side, with the lines marked; payloads are text."""
     payload = "</pre><script>alert(1)</script>"
     texts = {"ada": CLASS["boris"] + f"// {payload}\n", payload: renamed(CLASS["boris"])}
-    page = similar_page.render(payload, similar(texts, GIVEN), {k: v.split("\n") for k, v in texts.items()})
+    page = similar_page.render(
+        payload, similar(texts, GIVEN)[0], {k: v.split("\n") for k, v in texts.items()}
+    )
     assert "a place to look, not a verdict" in page
     assert page.count('class="here"') > 20
     assert "<script" not in page
@@ -107,3 +109,14 @@ def test_a_part_of_a_class_that_is_graded_again_leaves_the_page_of_all(tmp_path:
     assert "No two submissions" not in page
     main([*command, str(tmp_path / "part"), "--only", "b"])
     assert (out / "similar.html").read_text(encoding="utf-8") == page
+
+
+def test_of_many_pairs_the_most_alike_are_told_and_the_others_counted() -> None:
+    """Which ones does not depend on how many are asked for."""
+    names = sorted(CLASS)[:6]
+    texts = CLASS | {f"{name}-2": renamed(CLASS[name]) for name in names}
+    every, none = similar(texts, GIVEN, most=1000)
+    assert len(every) > 3
+    assert none == 0
+    for most in (1, 2, 3):
+        assert similar(texts, GIVEN, most) == (every[:most], len(every) - most)

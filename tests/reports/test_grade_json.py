@@ -54,7 +54,10 @@ def test_numbers_that_are_not_finite_are_text() -> None:
 def test_a_class_is_an_array_of_grades() -> None:
     """Several grades in one file are a list of what each would be alone."""
     grades = [make() for make in GRADES.values()]
-    assert json.loads(dump_all(grades)) == [json.loads(dump(grade)) for grade in grades]
+    written, alone = "".join(dump_all(grades)), [json.loads(dump(grade)) for grade in grades]
+    assert json.loads(written) == alone
+    assert written.startswith('[\n  {\n    "format_version": 1,\n')
+    assert "".join(dump_all([])) == "[]\n"
 
 
 def test_numpy_scalars_are_numbers() -> None:

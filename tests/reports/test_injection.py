@@ -197,7 +197,7 @@ def _stored(grade: Grade, source: list[str]) -> tuple[object, str]:  # noqa: ARG
     """A file for programs: it holds the very words, but nothing that acts where somebody prints the file."""
     document = grade_json.dump(grade)
     stored = _strict(_shown(document).encode().decode())
-    assert _strict(grade_json.dump_all([grade])) == [stored]
+    assert _strict("".join(grade_json.dump_all([grade]))) == [stored]
     return _keys(stored), "\n".join(_texts(stored))
 
 

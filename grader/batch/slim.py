@@ -1,0 +1,63 @@
+"""Grades of a whole class in memory: without their evidence, and what many of them have alike only once.
+
+A grade with its evidence takes 300 kB. What the reports of a class show of it is a tenth of that, so a class
+is never held with its evidence: whoever needs that reads one record at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from grader.model import Build, Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from grader.model import CaseGrade, Grade, ItemGrade
+
+_Value = TypeVar("_Value", bound="Hashable")
+
+
+class Slimming:
+    """Makes grades of one class small; what it gives must not be written in a grade's place."""
+
+    def __init__(self) -> None:
+        self._shared: dict[Hashable, Hashable] = {}
+
+    def __call__(self, grade: Grade) -> Grade:
+        """The grade as the reports of a class need it: of its evidence the build's digest is left."""
+        return replace(
+            grade,
+            items=tuple(map(self._item, grade.items)),
+            cases=tuple(map(self._case, grade.cases)),
+            versions=self._once(grade.versions),
+            words=self._once(grade.words),
+            evidence=_digest_of(grade.evidence) if grade.evidence else None,
+            trace=None,
+        )
+
+    def _item(self, item: ItemGrade) -> ItemGrade:
+        """An item without its options, which reports have no use for and a record does not hold either."""
+        result = item.result
+        return replace(
+            item,
+            result=replace(
+                result,
+                item=self._once(replace(result.item, options=())),
+                case_verdicts=self._once(result.case_verdicts),
+                hint=self._once(result.hint),
+                message=self._once(result.message),
+            ),
+        )
+
+    def _case(self, case: CaseGrade) -> CaseGrade:
+        return replace(case, case=self._once(case.case), counters=self._once(case.counters))
+
+    def _once(self, value: _Value) -> _Value:
+        """An equal value that an earlier grade had, or else this one."""
+        return self._shared.setdefault(value, value)  # type: ignore[return-value] # equal, so of one type
+
+
+def _digest_of(evidence: Evidence) -> Evidence:
+    return Evidence(evidence.backend, Build(evidence.build.ok, digest=evidence.build.digest))

@@ -1,0 +1,156 @@
+"""A class of thousands: no evidence is held, nothing piles up and nothing stays open."""
+
+from __future__ import annotations
+
+import gc
+import json
+import shutil
+import tracemalloc
+import xml.etree.ElementTree as ET  # of documents that are ours
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import expand_cases, find_assignment, load_assignment
+from grader.batch import OutFolder, executor, grade_class
+from grader.batch.slim import Slimming
+from grader.cli import main
+from grader.model import Submission
+from grader.reports import files, junit
+from tests.reports.sample_grades import GRADES, full_marks, sample_class
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.model import Grade
+
+SOLUTION = Path(__file__).resolve().parents[1] / "reference/matmul/solution.cu"
+NAME = "student-000"
+FEW, MANY = 3, 15
+MOST = 100_000
+"""Bytes of memory that one more submission may take: a third of its grade with all evidence."""
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One submission with its grade, in a folder `class` and a folder `out`."""
+    folder = tmp_path_factory.mktemp("one")
+    (folder / "class").mkdir()
+    shutil.copy(SOLUTION, folder / "class" / f"{NAME}.cu")
+    assert main(_grade(folder)) == 0
+    return folder
+
+
+def _grade(folder: Path) -> list[str]:
+    options = ["--seed", "1", "--sandbox", "local", "--i-trust-these-files", "--backend", "emulator"]
+    return ["grade", "tiled-matmul", str(folder / "class"), "-o", str(folder / "out"), *options]
+
+
+def _many(graded: Path, folder: Path, number: int, first: int = 0) -> Path:
+    """A class in which everybody handed in the same and has been graded."""
+    shutil.copytree(graded, folder)
+    handed_in, out = folder / "class", folder / "out"
+    vouches = (out / "journal.jsonl").read_text(encoding="utf-8").splitlines()
+    names = [f"student-{student:03}" for student in range(first, first + number)]
+    for name in names:
+        if name == NAME:
+            continue
+        shutil.copy(handed_in / f"{NAME}.cu", handed_in / f"{name}.cu")
+        shutil.copytree(out / "grades" / NAME, out / "grades" / name)
+        record = out / "grades" / name / "record.json"
+        record.write_text(record.read_text(encoding="utf-8").replace(NAME, name), encoding="utf-8")
+        (record.parent / "source" / f"{NAME}.cu").rename(record.parent / "source" / f"{name}.cu")
+    if NAME not in names:
+        (handed_in / f"{NAME}.cu").unlink()
+        shutil.rmtree(out / "grades" / NAME)
+    lines = [vouches[0], *(vouches[1].replace(NAME, name) for name in names), json.dumps({"class": names})]
+    (out / "journal.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def _peak(command: Sequence[str]) -> int:
+    gc.collect()
+    tracemalloc.start()
+    try:
+        assert main(list(command)) == 0
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("command", ["grade", "report", "rescore", "merge"])
+def test_one_more_submission_takes_little_memory(command: str, graded: Path, tmp_path: Path) -> None:
+    """Whatever is done to a class, its evidence is read one submission after the other."""
+    peaks: list[int] = []
+    for number in (FEW, FEW, MANY):  # the first one also loads what is loaded once
+        folder = _many(graded, tmp_path / f"{len(peaks)}-{number}", number)
+        assert (folder / "out/grades" / NAME / "record.json").stat().st_size > MOST / 4
+        other = _many(graded, tmp_path / f"{len(peaks)}-other", 1, first=MANY) if command == "merge" else None
+        commands = {
+            "grade": _grade(folder),
+            "report": ["report", str(folder / "out")],
+            "rescore": ["rescore", str(folder / "out")],
+            "merge": ["merge", str(folder / "out"), f"{other}/out", "-o", str(folder / "whole")],
+        }
+        peaks.append(_peak(commands[command]))
+    assert (peaks[2] - peaks[1]) / (MANY - FEW) < MOST
+
+
+def test_nothing_stays_open_when_a_class_is_graded(graded: Path, tmp_path: Path) -> None:
+    """As many files are open after a second class as after a first one."""
+    assert main(_grade(_many(graded, tmp_path / "first", 2))) == 0
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    folder = _many(graded, tmp_path / "second", FEW)
+    for student in range(2):
+        (folder / f"class/student-{student:03}.cu").write_bytes(SOLUTION.read_bytes() + b"// again\n")
+    assert main(_grade(folder)) == 0
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
+
+
+def test_grades_are_made_no_faster_than_they_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where writing reports is slower than grading, a few grades wait for it, not a class of them."""
+    made = []
+
+    def grade(_context: object, _plan: object, submission: Submission, *_: object) -> Grade:
+        made.append(submission.id)
+        return full_marks()
+
+    monkeypatch.setattr(executor, "isolated", grade)
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
+    submissions = [Submission(f"{number}", "a.cu", b"", "") for number in range(50)]
+    jobs = 3
+    for taken, _ in enumerate(grade_class(plan, submissions, None, jobs=jobs)):
+        assert len(made) <= taken + 2 * jobs + 1
+    assert len(made) == len(submissions)
+
+
+def test_the_reports_of_a_class_are_the_same_without_its_evidence() -> None:
+    """What is left out to save memory is nothing that a page, a gradebook or JUnit shows."""
+    for grades in ([make() for make in GRADES.values()], sample_class()):
+        whole, slim = (
+            {name: "".join(text) for name, text in files.of_class(of).items()}
+            for of in (grades, list(map(Slimming(), grades)))
+        )
+        assert slim == whole
+
+
+@pytest.mark.parametrize("dialect", junit.DIALECTS)
+def test_the_counts_of_a_junit_document_are_those_of_its_suites(dialect: str) -> None:
+    """They stand at its beginning, before any suite is made."""
+    root = ET.fromstring(junit.render([make() for make in GRADES.values()], dialect))  # noqa: S314 - ours
+    for count in ("tests", "failures", "errors"):
+        assert int(root.attrib[count]) == sum(int(suite.get(count, 0)) for suite in root)
+    assert len(root) == len(GRADES)
+
+
+def test_a_class_is_listed_once_however_large_it_is(tmp_path: Path) -> None:
+    """Who is no longer in it is moved away, and the rest keeps its order."""
+    out = OutFolder(tmp_path)
+    for name in ("cy", "ada", "bob"):
+        out.write({"record.json": "{}"}, name)
+    out.note_class(["ada", "cy", "dee"])
+    assert out.submissions() == ("ada", "cy")
+    assert out.remove_others(["ada", "cy"]) == ("bob",)
