@@ -95,6 +95,8 @@ class Compiler:
             hazard = pool.submit(
                 self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, content
             )
+            if self.memo:
+                pruning.remember(unit, self.memo)
         texts = []
         for result in (default.result(), hazard.result()):
             self._check_limits(result.outcome)
