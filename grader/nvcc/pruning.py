@@ -22,14 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.nvcc.cache import made_by, read_entry, write_entry
 from grader.nvcc.headers import declarations
-from grader.nvcc.toolchain import UNIT
+from grader.nvcc.preamble import parted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-_OWN_TEXT = f'\n# 1 "{UNIT}.cu"'
-"""The line marker where the headers end that nvcc itself includes, and the unit's own text begins."""
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _UNIVERSAL_NAME = re.compile(r"\\[uU]")
@@ -104,10 +101,10 @@ def remember(unit: str, folder: Path) -> None:
 
 def _parted(unit: str) -> tuple[str, str]:
     """The headers that nvcc itself includes, and the rest; no headers where nothing may be left out."""
-    headers, mark, own = unit.partition(_OWN_TEXT)
-    if not mark or len(own) > len(headers) or _UNIVERSAL_NAME.search(own):
+    headers, own = parted(unit)
+    if not own or len(own) > len(headers) or _UNIVERSAL_NAME.search(own):
         return "", unit
-    return headers, mark + own
+    return headers, own
 
 
 def _path(folder: Path, headers: str) -> Path:
