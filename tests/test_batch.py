@@ -20,9 +20,9 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import expand_cases, find_assignment, load_assignment
-from grader.batch import OutFolder, Session, executor, grade_class
+from grader.batch import OutFolder, Session, executor, grade_class, identical
 from grader.errors import UsageError
-from grader.model import Submission, Verdict
+from grader.model import HandIn, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.reports import sample_grades
@@ -207,6 +207,40 @@ def test_a_server_that_ends_while_a_process_is_asked_of_it_is_asked_again(
     assert refused.exists()
     assert grade.error == ""
     assert grade.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("trouble", ["", "no memory"])
+def test_identical_submissions_are_graded_once(monkeypatch: pytest.MonkeyPatch, trouble: str) -> None:
+    """Each gets the grade under its own name; where the grader failed, and by another name, each its own."""
+    graded: list[str] = []
+
+    def noted(_context: object, plan: pipeline.Plan, submission: Submission, *_: object) -> Grade:
+        graded.append(submission.id)
+        evidence = pipeline.failed(plan, submission, trouble)
+        return evidence if trouble else replace(evidence, verdict=Verdict.FAIL)
+
+    monkeypatch.setattr(executor, "isolated", noted)
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
+    late = HandIn("bob", late=True)
+    ada, bob = (Submission(name, "k.cu", BROKEN, name, hand_in=late) for name in ("ada", "bob"))
+    others = [replace(ada, id="cid", file="other.cu"), replace(ada, id="dan", source=BROKEN + b"//")]
+    grades = list(grade_class(plan, [ada, replace(bob, hand_in=None), *others], None, jobs=1))
+    assert sorted(graded) == (["ada", "bob", "cid", "dan"] if trouble else ["ada", "cid", "dan"])
+    assert {g.submission_id: (g.submission_digest, g.hand_in) for g in grades} == {
+        "ada": ("ada", late),
+        "bob": ("bob", None),
+        "cid": ("ada", late),
+        "dan": ("ada", late),
+    }
+
+
+def test_questions_are_graded_for_each_student() -> None:
+    """They are drawn by name, so that equal answers need not be equally right."""
+    assignment = load_assignment(find_assignment("memory-analysis"))
+    plan = pipeline.Plan(assignment, 1, (), ())
+    ada, bob = (Submission(name, "a.yaml", b"x: 1", name) for name in ("ada", "bob"))
+    assert identical.grouped(plan, [ada, bob]) == [[ada], [bob]]
 
 
 def test_a_journal_line_cut_off_by_a_crash_is_passed_over(tmp_path: Path) -> None:

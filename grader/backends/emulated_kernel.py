@@ -191,11 +191,15 @@ class EmulatedKernel:
 
     def workshop(self, trials: Iterable[RepairCase]) -> RepairSearch:
         """Where repairs are tried, on as many of these launches as the work lasts for."""
-        module = self._kernel(detect=True).module
+        module, shapes = self._kernel(detect=True).module, self.build.shared_shapes
+        kernel: Kernel | None = None
 
         def run(changed: Module, trial: RepairCase, steps: int) -> Run:
-            shapes = self.build.shared_shapes
-            kernel = Kernel(changed, self.build.entry, self.source, self.file, shapes, lay_out=trial.lay_out)
+            nonlocal kernel  # linked once for all trials of a change
+            if kernel is None or kernel.module is not changed or kernel.lay_out is not trial.lay_out:
+                kernel = Kernel(
+                    changed, self.build.entry, self.source, self.file, shapes, lay_out=trial.lay_out
+                )
             return kernel.run(trial.launch, trial.arguments, detect=True, steps=steps)
 
         workshop = RepairSearch(

@@ -21,8 +21,10 @@ from pickle import PicklingError
 from typing import TYPE_CHECKING
 
 from grader import pipeline
+from grader.batch.identical import attributed, grouped
 from grader.errors import StorageError
 from grader.kinds import kind_of
+from grader.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -114,6 +116,8 @@ def grade_class(
 ) -> Iterator[Grade]:
     """Yield the grade of each submission as it is finished, ``jobs`` at a time; never raises for one.
 
+    Of identical submissions one is graded for all, unless that is where the grader fails.
+
     Raises:
         StorageError: no process can be started here; see `forkserver`.
 
@@ -123,16 +127,22 @@ def grade_class(
     def one(submission: Submission) -> Grade:
         return isolated(context, plan, submission, tools, (patience, cpu_seconds))
 
-    waiting = iter(submissions)
+    def once(group: list[Submission]) -> list[Grade]:
+        first, *others = group
+        grade = one(first)
+        failed = grade.verdict is Verdict.ERROR
+        return [grade, *(one(other) if failed else attributed(grade, other) for other in others)]
+
+    waiting = iter(grouped(plan, submissions))
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         ahead = islice(waiting, _AHEAD * max(1, jobs))
-        pending: set[Future[Grade]] = {pool.submit(one, submission) for submission in ahead}
+        pending: set[Future[list[Grade]]] = {pool.submit(once, group) for group in ahead}
         try:
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
-                    yield future.result()
-                    pending |= {pool.submit(one, submission) for submission in islice(waiting, 1)}
+                    yield from future.result()
+                    pending |= {pool.submit(once, group) for group in islice(waiting, 1)}
         finally:
             for future in pending:
                 future.cancel()

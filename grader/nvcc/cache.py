@@ -131,6 +131,15 @@ def read_entry(path: Path) -> bytes | None:
     return body if hashlib.sha256(body).hexdigest().encode() == checksum else None
 
 
+def is_writable(folder: Path) -> bool:
+    """Whether entries can be made in a folder, which is made if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
 def write_entry(path: Path, body: bytes) -> None:
     """Make an entry, whole or not at all; where the folder cannot be written, do nothing."""
     with suppress(OSError):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
 from grader.model import Clause, Finding, FindingCode, Resources
-from grader.nvcc import declarations, diagnostics, pruning
-from grader.nvcc.cache import read_entry, write_entry
+from grader.nvcc import declarations, diagnostics, preamble, pruning
+from grader.nvcc.cache import is_writable, read_entry, write_entry
 from grader.nvcc.diagnostics import CompileRefused
 from grader.nvcc.problems import part, problem
 from grader.nvcc.signature import read_name
@@ -83,11 +83,15 @@ class Compiler:
 
     def translate(self, wrapper: bytes) -> Translation:
         """Preprocess and compile; raises CompileRefused where the preprocessor or a limit ends it."""
+        quick = self._translate_quickly(wrapper)
+        if quick is not None:
+            return quick
         preprocessed = self.preprocess(wrapper)
-        unit = self.edit(preprocessed.decode("latin-1")) if self.edit else preprocessed.decode("latin-1")
+        unit = self._edited(preprocessed)
         text = _decoded(preprocessed)
         silent = self._compile_pruned(unit)
         if silent is not None:
+            self._remember_headers(unit)
             return Translation((), text, *silent)
         with ThreadPoolExecutor(2) as pool:
             content = unit.encode("latin-1")
@@ -95,6 +99,7 @@ class Compiler:
             hazard = pool.submit(
                 self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, content
             )
+            self._remember_headers(unit)
         texts = []
         for result in (default.result(), hazard.result()):
             self._check_limits(result.outcome)
@@ -108,6 +113,50 @@ class Compiler:
             texts.append(self._ptx(ptx))
         messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
         return Translation(messages, text, *texts)
+
+    def _edited(self, preprocessed: bytes) -> str:
+        unit = preprocessed.decode("latin-1")
+        return self.edit(unit) if self.edit else unit
+
+    def _translate_quickly(self, wrapper: bytes) -> Translation | None:
+        """Both builds with CUDA's own headers from the memo; None without it, or where a tool says a word."""
+        command = preamble.without_headers(self.toolchain.preprocess)
+        if not (command and self._keeps_preamble() and preamble.bears_exchange(self.sources) and self.memo):
+            return None
+        headers = preamble.load(self.memo, self.toolchain)
+        if headers is None:
+            return None
+        files = (*self.sources, (f"{UNIT}.cu", wrapper), (preamble.MACROS, headers.macros.encode("latin-1")))
+        result = self._run("preprocess", self._preprocessing(command, files))
+        text, dependencies = result.file(PREPROCESSED), result.file(DEPENDENCIES)
+        if not result.outcome.ok or result.outcome.stderr or text is None or dependencies is None:
+            return None
+        self._check_origins(_decoded(dependencies), text)
+        _, own = preamble.parted(text.decode("latin-1"))
+        unit = (headers.text + own).encode("latin-1")
+        silent = self._compile_pruned(self._edited(unit)) if own else None
+        return None if silent is None else Translation((), _decoded(own.encode("latin-1")), *silent)
+
+    def _keeps_preamble(self) -> bool:
+        """Whether the toolchain is this machine's own: of an image's files nobody would see a change."""
+        return not self.sandbox.equipment.nvcc
+
+    def _remember_headers(self, unit: str) -> None:
+        """Keep what will be the same in the next unit, unless it is kept, or there is nowhere to."""
+        memo = self.memo
+        if memo is None or not is_writable(memo / "headers"):
+            return
+        if self._keeps_preamble() and preamble.load(memo, self.toolchain) is None:
+            empty = ((f"{UNIT}.cu", b""),)
+            argv = self.toolchain.preprocess
+            plain, with_macros = (
+                self.sandbox.run(self._preprocessing(command, empty)) for command in (argv, (*argv, "-dD"))
+            )
+            texts = (plain.file(PREPROCESSED), with_macros.file(PREPROCESSED), plain.file(DEPENDENCIES))
+            if all(texts) and plain.outcome.ok and with_macros.outcome.ok:
+                text, defining, dependencies = (content.decode("latin-1") for content in texts if content)
+                preamble.store(memo, self.toolchain, text, defining, _paths(dependencies))
+        pruning.remember(unit, memo)
 
     def _compile_pruned(self, unit: str) -> tuple[str, str] | None:
         """Both builds of what is needed of a unit, in one job, for a compiler takes no longer than a sandbox.
@@ -150,12 +199,8 @@ class Compiler:
 
     def preprocess(self, wrapper: bytes) -> bytes:
         """The unit as the compiler gets it; raises CompileRefused, for one where a header is missing."""
-        argv = (*self.toolchain.preprocess, *_PREPROCESSOR_OPTIONS)
         files = (*self.sources, (f"{UNIT}.cu", wrapper))
-        result = self._run(
-            "preprocess",
-            Job(argv, files, (PREPROCESSED, DEPENDENCIES), self.limits, self.toolchain.environment),
-        )
+        result = self._run("preprocess", self._preprocessing(self.toolchain.preprocess, files))
         self._check_limits(result.outcome)
         text, dependencies = result.file(PREPROCESSED), result.file(DEPENDENCIES)
         if not result.outcome.ok or text is None or dependencies is None:
@@ -166,11 +211,14 @@ class Compiler:
         self._check_origins(_decoded(dependencies), text)
         return text
 
+    def _preprocessing(self, command: tuple[str, ...], files: Named[bytes]) -> Job:
+        argv = (*command, *_PREPROCESSOR_OPTIONS)
+        return Job(argv, files, (PREPROCESSED, DEPENDENCIES), self.limits, self.toolchain.environment)
+
     def _check_origins(self, dependencies: str, preprocessed: bytes) -> None:
         """Refuse a unit that read a file of nobody's business; the dependency list cannot be forged."""
-        words = re.split(r"(?<!\\)\s+", dependencies.replace("\\\n", " "))
-        paths = (word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for word in words[1:])
-        foreign = [path for path in paths if path and self.files.is_foreign(path)]
+        ours = preamble.MACROS
+        foreign = [path for path in _paths(dependencies) if path != ours and self.files.is_foreign(path)]
         if foreign:
             text = _decoded(preprocessed)
             findings = (
@@ -232,6 +280,13 @@ class Compiler:
         library = _LIBRARY_HEADER.fullmatch(path)
         name = max(student_names, key=len, default=library[1] if library else path.rsplit("/", 1)[-1])
         return f"{directive[1]}{name}{directive[3]}"
+
+
+def _paths(dependencies: str) -> list[str]:
+    """The files that a list of dependencies names for its one target (`make`'s form)."""
+    words = re.split(r"(?<!\\)\s+", dependencies.replace("\\\n", " "))
+    paths = (word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for word in words[1:])
+    return [path for path in paths if path]
 
 
 def _decoded(text: bytes) -> str:

@@ -7,28 +7,26 @@ stands where it stood. A name that is looked up finds the very declarations that
 so that the code is the same. What the compiler says might not be: where it says anything, the whole unit is
 compiled (`Compiler.translate`).
 
-Which declarations headers have is found out once for each toolchain, and kept in the folder of builds.
+Which declarations headers have is found out once for each toolchain, while the first unit is compiled as a
+whole, and kept in the folder of builds.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
+import marshal
 import re
-from dataclasses import asdict, dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+import sys
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.nvcc.cache import made_by, read_entry, write_entry
 from grader.nvcc.headers import declarations
-from grader.nvcc.toolchain import UNIT
+from grader.nvcc.preamble import parted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-_OWN_TEXT = f'\n# 1 "{UNIT}.cu"'
-"""The line marker where the headers end that nvcc itself includes, and the unit's own text begins."""
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _UNIVERSAL_NAME = re.compile(r"\\[uU]")
@@ -42,9 +40,11 @@ _IMPLICIT = (
 """Names that are looked up without being written: by `new` and `typeid`, lists in braces, loops over ranges,
 structured bindings, and launches of kernels."""
 
+_ONE_BY_ONE = Lock()
+"""Two threads that miss the same index need not both make it."""
 
-@dataclass(frozen=True, slots=True)
-class HeaderIndex:
+
+class HeaderIndex(NamedTuple):
     """The declarations of a text by their numbers.
 
     ``pieces`` are where each starts and ends, and the line breaks and markers that stay without it;
@@ -70,13 +70,13 @@ class HeaderIndex:
 
 
 def pruned(unit: str, folder: Path) -> str | None:
-    """The unit without what it does not need, or None where it has to be compiled as it is."""
-    headers, mark, own = unit.partition(_OWN_TEXT)
-    if not mark or len(own) > len(headers) or _UNIVERSAL_NAME.search(own):
-        return None
-    key = hashlib.sha256(repr((made_by(), headers)).encode()).hexdigest()
-    index = _index_of_headers(folder / "headers" / f"{key}.json", headers)
-    if index is None:
+    """The unit without what it does not need, or None where it has to be compiled as it is.
+
+    That is so also before `remember` was called for a unit with the same headers.
+    """
+    headers, own = _parted(unit)
+    index = _kept_index(_path(folder, headers)) if headers else None
+    if index is None or not index.pieces:
         return None
     kept = index.kept({*_IMPLICIT, *_NAME.findall(own)})
     texts: list[str] = []
@@ -85,21 +85,46 @@ def pruned(unit: str, folder: Path) -> str | None:
         if number not in kept:
             texts += [headers[end:start], blank]
             end = stop
-    return "".join((*texts, headers[end:], mark, own))
+    return "".join((*texts, headers[end:], own))
 
 
-@lru_cache(maxsize=2)
-def _index_of_headers(path: Path, headers: str) -> HeaderIndex | None:
-    """The index of a text, from the file where it is kept; None where the text is not understood."""
+def remember(unit: str, folder: Path) -> None:
+    """Find out and keep what a unit's headers declare, unless it is kept; that takes about a second."""
+    headers, _ = _parted(unit)
+    if not headers:
+        return
+    path = _path(folder, headers)
+    with _ONE_BY_ONE:
+        if _kept_index(path) is None:
+            write_entry(path, marshal.dumps(tuple(_index_or_nothing(headers))))
+
+
+def _parted(unit: str) -> tuple[str, str]:
+    """The headers that nvcc itself includes, and the rest; no headers where nothing may be left out."""
+    headers, own = parted(unit)
+    if not own or len(own) > len(headers) or _UNIVERSAL_NAME.search(own):
+        return "", unit
+    return headers, own
+
+
+def _path(folder: Path, headers: str) -> Path:
+    """The file where the index of a text is kept."""
+    key = hashlib.sha256(f"{made_by()}\n{sys.version}\n{headers}".encode()).hexdigest()
+    return folder / "headers" / f"{key}.index"
+
+
+def _kept_index(path: Path) -> HeaderIndex | None:
+    """The index in a file; None where there is none that is whole."""
     stored = read_entry(path)
-    if stored is not None:
-        return HeaderIndex(**json.loads(stored))
+    return None if stored is None else HeaderIndex(*marshal.loads(stored))  # noqa: S302 - our own, checked
+
+
+def _index_or_nothing(headers: str) -> HeaderIndex:
+    """The index of a text, one without declarations where the text is not understood."""
     try:
-        index = index_of(headers)
+        return index_of(headers)
     except ValueError:
-        return None
-    write_entry(path, json.dumps(asdict(index)).encode())
-    return index
+        return HeaderIndex([], {}, [], [])
 
 
 def index_of(headers: str) -> HeaderIndex:

@@ -4,31 +4,38 @@ No network, no other process, no file of anybody, none of the system's daemons: 
 kind, made by an ordinary user (bwrap(1)). What it does not do: limit all processes of a job together, in
 number or in memory (each has limits of its own), or count the files in its folder; a job that tries ends
 with its wall time, as everything in the namespace does. It has no GPU. A container does all this.
+
+Jobs of one stage follow each other in one bubblewrap, each in a new folder and after all processes of the one
+before have ended; where one leaves anything behind, the next gets another bubblewrap.
 """
 
 from __future__ import annotations
 
+import marshal
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from binascii import b2a_base64
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.errors import OurError, ToolMissing
-from grader.sandbox import exchange
-from grader.sandbox.exchange import ask
-from grader.sandbox.job import Equipment, Job, Limits
+from grader.sandbox import exchange, supervisor
+from grader.sandbox.job import Equipment, Job, Limits, Stage
+from grader.sandbox.supervision import Supervision
 from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.sandbox.job import Result, Stage
+    from grader.sandbox.job import Result, Sandbox
 
 HOW_TO_GET = "`apt-get install bubblewrap`"
 JOB = "/job"
@@ -46,6 +53,8 @@ _FACTS_OF_ALL = (
     "/proc/timer_list",
 )
 _SMALL = 16 * 2**20
+_WRITABLE = ("/tmp", "/dev/shm")  # noqa: S108 - the job's own
+"""What the jobs of a stage share beside their folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +67,109 @@ class BubblewrapSandbox:
     equipment: ClassVar[Equipment] = Equipment()
 
     @contextmanager
-    def stage(self, stage: Stage) -> Iterator[BubblewrapSandbox]:
-        """The sandbox itself, for nothing outlives a job; with the folder of a channel where there is one."""
-        yield replace(self, folders=(*self.folders, stage.channel)) if stage.channel else self
+    def stage(self, stage: Stage) -> Iterator[_InBubblewrap]:
+        """A sandbox whose jobs share a bubblewrap; the folder of a channel is in it, where there is one."""
+        folders = (*self.folders, stage.channel) if stage.channel else self.folders
+        inside = _InBubblewrap(replace(self, folders=folders))
+        try:
+            yield inside
+        finally:
+            inside.close()
 
     def run(self, job: Job) -> Result:
         """Run ``job`` in a bubblewrap of its own; raises as `Sandbox.run` says."""
+        with self.stage(Stage()) as inside:
+            return inside.run(job)
+
+
+class _InBubblewrap:
+    """The sandbox of one stage: its jobs follow each other in one bubblewrap, as long as they leave nothing.
+
+    A bubblewrap ends with the thread that began it, so that jobs of other threads get one each.
+    """
+
+    name, shuts_in = BubblewrapSandbox.name, BubblewrapSandbox.shuts_in
+    equipment = BubblewrapSandbox.equipment
+
+    def __init__(self, sandbox: BubblewrapSandbox) -> None:
+        self._sandbox, self._thread = sandbox, threading.get_ident()
+        self._supervision: Supervision | None = None
+        self._limits: Limits | None = None
+
+    @contextmanager
+    def stage(self, stage: Stage) -> Iterator[Sandbox]:
+        """This sandbox, for a stage within a stage shares its bubblewrap; another for one with a channel."""
+        if not stage.channel:
+            yield self
+            return
+        with self._sandbox.stage(stage) as inside:
+            yield inside
+
+    def run(self, job: Job) -> Result:
+        """Run ``job`` in the bubblewrap; raises as `Sandbox.run` says.
+
+        One that is found dead may have been ended by a job before: then this one gets a new bubblewrap.
+        """
         if job.gpu:
             raise OurError("a GPU cannot be used in a bubblewrap; use --sandbox docker")
-        command = (*_wrap(self.folders, job.limits), _python(), *exchange.supervisor_command())
-        began = time.monotonic()
-        answer = ask(
-            command,
-            exchange.request(job, JOB, (("PATH", os.environ.get("PATH", os.defpath)), ("LC_ALL", "C.UTF-8"))),
-            most=exchange.most_bytes(job),
-            seconds=job.limits.wall_seconds + exchange.SLACK_SECONDS,
-        )
-        seconds = time.monotonic() - began
-        if answer.late:
-            return exchange.out_of_time(seconds)
-        if answer.overlong:
-            return exchange.too_much(seconds)
+        if threading.get_ident() != self._thread:
+            return self._sandbox.run(job)
+        began, reused = time.monotonic(), self._fits(job)
         try:
-            return exchange.read(answer.stdout, job)[0]
+            return self._tried(job)
         except exchange.CutShort:
-            if answer.stderr.startswith(b"bwrap:"):
-                raise OurError(_cannot(answer.stderr)) from None
-            return exchange.ended_by_itself(seconds)
+            pass
+        try:
+            return self._tried(job) if reused else exchange.ended_by_itself(time.monotonic() - began)
+        except exchange.CutShort:
+            return exchange.ended_by_itself(time.monotonic() - began)
+
+    def close(self) -> None:
+        """End the bubblewrap, if there is one."""
+        supervision, self._supervision = self._supervision, None
+        if supervision is not None:
+            supervision.end()
+
+    def _fits(self, job: Job) -> bool:
+        """Whether there is a bubblewrap whose folder has the size that the job's may have."""
+        return self._supervision is not None and self._limits == job.limits
+
+    def _tried(self, job: Job) -> Result:
+        """A job's result; where it gives none, or leaves something, the bubblewrap is given up."""
+        if self._supervision is None or not self._fits(job):
+            self.close()
+            command = (*_wrap(self._sandbox.folders, job.limits), _python(), *_supervisor())
+            self._supervision, self._limits = Supervision(command), job.limits
+        cleared = False
+        try:
+            result, cleared = _conversed(self._supervision, job)
+        finally:
+            if not cleared:
+                self._supervision.kill()
+                self._supervision = None
+        return result
+
+
+def _conversed(supervision: Supervision, job: Job) -> tuple[Result, bool]:
+    """The result of a job, and whether nothing of it is left; raises CutShort where there is none."""
+    began = time.monotonic()
+    variables = (("PATH", os.environ.get("PATH", os.defpath)), ("LC_ALL", "C.UTF-8"))
+    answer = supervision.ask(
+        exchange.request(job, JOB, variables, _WRITABLE, follows=True),
+        most=exchange.most_bytes(job),
+        seconds=job.limits.wall_seconds + exchange.SLACK_SECONDS,
+    )
+    seconds = time.monotonic() - began
+    if answer.late:
+        return exchange.out_of_time(seconds), False
+    if answer.overlong:
+        return exchange.too_much(seconds), False
+    try:
+        return exchange.read(answer.stdout, job)
+    except exchange.CutShort:
+        if answer.stderr.startswith(b"bwrap:"):
+            raise OurError(_cannot(answer.stderr)) from None
+        raise
 
 
 def trouble() -> str:
@@ -120,8 +205,7 @@ def _wrap(folders: tuple[str, ...], limits: Limits) -> tuple[str, ...]:
         *("--uid", NOBODY, "--gid", NOBODY, "--hostname", "job"),
         *("--ro-bind", "/usr", "/usr", *_system()),
         *("--proc", "/proc", *_closed_proc(), "--dev", "/dev", "--remount-ro", "/dev"),
-        *("--size", str(_SMALL), "--tmpfs", "/dev/shm"),  # noqa: S108 - the job's own
-        *("--size", str(_SMALL), "--tmpfs", "/tmp"),  # noqa: S108 - the same
+        *(option for folder in _WRITABLE for option in ("--size", str(_SMALL), "--tmpfs", folder)),
         # After /tmp: the compiler may be in there.
         *(option for folder in readable for option in ("--ro-bind-try", folder, folder)),
         *("--size", str(limits.disk_bytes), "--tmpfs", JOB, "--chdir", JOB, "--remount-ro", "/"),
@@ -162,6 +246,15 @@ def _no_more_namespaces(bwrap: str) -> tuple[str, ...]:
 def _python() -> str:
     """The interpreter itself, behind all links: a virtual environment is not in there."""
     return os.path.realpath(sys.executable)
+
+
+@lru_cache(maxsize=1)
+def _supervisor() -> tuple[str, ...]:
+    """What to give the interpreter: the supervisor as bytecode, for inside there is this very interpreter."""
+    code = SourceFileLoader(supervisor.__name__, supervisor.__file__).get_code(supervisor.__name__)
+    packed = b2a_base64(marshal.dumps(code), newline=False).decode()
+    script = f"import binascii, marshal; exec(marshal.loads(binascii.a2b_base64({packed!r})))"
+    return "-I", "-S", "-B", "-c", script
 
 
 def _python_folders() -> tuple[str, ...]:

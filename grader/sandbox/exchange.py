@@ -1,7 +1,5 @@
 """Our end of the exchange with a supervisor that runs in an enclosure: the request, and its answer.
 
-The supervisor may answer too much, too late or never: what is read is bounded in bytes and in seconds.
-
 The answer is hostile: the job ran as the supervisor's user. It is a head of known size, then exactly the
 bytes that it announces, of files that were asked for, each within its limit; nothing else is believed.
 """
@@ -9,24 +7,21 @@ bytes that it announces, of files that were asked for, each within its limit; no
 from __future__ import annotations
 
 import json
-import os
-import selectors
-import subprocess
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from grader.errors import StorageError, ToolMissing
 from grader.sandbox import supervisor
 from grader.sandbox.job import Outcome, Result, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from grader.model import Named
     from grader.sandbox.job import Job, Limits
 
 MOST_HEAD = 2**20
+MOST_ANSWER = 2**40
+"""Bytes that no stream and no file of an answer has, whatever the job's limits are."""
+
 SLACK_SECONDS = 15.0
 """What starting, clearing up and carrying files may take beside the job's own wall time."""
 
@@ -52,10 +47,18 @@ def bounds(limits: Limits) -> supervisor.ProcessBounds:
     )
 
 
-def request(job: Job, folder: str, environment: Named[str], writable: tuple[str, ...] = ()) -> bytes:
+def request(
+    job: Job,
+    folder: str,
+    environment: Named[str],
+    writable: tuple[str, ...] = (),
+    *,
+    follows: bool = False,
+) -> bytes:
     """What the supervisor reads; ``folder`` is where it makes the job's. Raises ValueError for a bad name.
 
-    ``writable`` are folders that jobs share: what one leaves there is told.
+    ``writable`` are folders that jobs share: what one leaves there is told. ``follows``: another request may
+    come after this one, for which the supervisor waits.
     """
     for name in (*(name for name, _ in job.files), *job.wanted):
         supervisor.inside(name)
@@ -69,6 +72,7 @@ def request(job: Job, folder: str, environment: Named[str], writable: tuple[str,
             "stdin": len(job.stdin),
             "wanted": job.wanted,
             "bounds": bounds(job.limits),
+            "follows": follows,
         }
     ).encode()
     return b"".join(
@@ -99,6 +103,19 @@ def read(answer: bytes, job: Job) -> tuple[Result, bool]:
         return _result(head, view[supervisor.HEAD.size + _size(view) :], job), head["cleared"] is True
     except (KeyError, TypeError, ValueError) as problem:
         raise CutShort(f"not an answer of the supervisor: {type(problem).__name__}") from None
+
+
+def announced(answer: bytes) -> int | None:
+    """How many bytes an answer has by its own head: None as long as that is not there, 0 where it is none."""
+    start = supervisor.HEAD.size
+    if len(answer) < start or len(answer) - start < _size(memoryview(answer)) <= MOST_HEAD:
+        return None
+    try:
+        head = _head(memoryview(answer))
+        sizes = [*head.get("streams", ()), *(size for _, size in head.get("files", ()))]
+        return start + _size(memoryview(answer)) + sum(_length(size, MOST_ANSWER) for size in sizes)
+    except (CutShort, TypeError, ValueError):
+        return 0
 
 
 def _size(view: memoryview) -> int:
@@ -176,74 +193,3 @@ def out_of_time(seconds: float) -> Result:
 def too_much(seconds: float) -> Result:
     """The result of a job whose supervisor answers without end."""
     return Result(Outcome(Status.OUTPUT, -9, b"", b"", seconds))
-
-
-_PIECE = 2**18
-_MOST_WORDS = 4096
-
-
-class Answer(NamedTuple):
-    """What a process said before it ended, or was ended because it was late or said too much."""
-
-    stdout: bytes
-    stderr: bytes
-    late: bool
-    overlong: bool
-
-
-def ask(command: Sequence[str], request: bytes, *, most: int, seconds: float) -> Answer:
-    """Start a process, give it all of ``request``, and take at most ``most`` bytes in so many seconds."""
-    with subprocess.Popen(
-        command,
-        env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},  # a job may look into it
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            return _talk(process, request, most, time.monotonic() + seconds)
-        finally:
-            process.kill()
-
-
-def _talk(process: subprocess.Popen[bytes], request: bytes, most: int, deadline: float) -> Answer:
-    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-    if stdin is None or stdout is None or stderr is None:
-        raise ValueError("all streams must be pipes")
-    left, answer, words = memoryview(request), bytearray(), bytearray()
-    with selectors.DefaultSelector() as selector:
-        for stream, event in (
-            (stdin, selectors.EVENT_WRITE),
-            (stdout, selectors.EVENT_READ),
-            (stderr, selectors.EVENT_READ),
-        ):
-            os.set_blocking(stream.fileno(), False)
-            selector.register(stream, event)
-        while stdout in {key.fileobj for key in selector.get_map().values()}:
-            remaining = deadline - time.monotonic()
-            if remaining <= 0 or len(answer) > most:
-                return Answer(bytes(answer[:most]), bytes(words), remaining <= 0, len(answer) > most)
-            for key, _ in selector.select(remaining):
-                if key.fileobj is stdin:
-                    left = _write(stdin.fileno(), left)
-                    if not left:
-                        selector.unregister(stdin)
-                        stdin.close()
-                    continue
-                piece = os.read(key.fd, _PIECE)
-                if not piece:
-                    selector.unregister(key.fileobj)
-                elif key.fileobj is stdout:
-                    answer += piece
-                else:
-                    words += piece[: _MOST_WORDS - len(words)]
-    return Answer(bytes(answer), bytes(words), late=False, overlong=False)
-
-
-def _write(descriptor: int, left: memoryview) -> memoryview:
-    """Write what fits; what is left of it, nothing where nobody reads any more."""
-    try:
-        return left[os.write(descriptor, left[:_PIECE]) :]
-    except BrokenPipeError:
-        return left[:0]

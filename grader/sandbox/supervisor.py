@@ -335,14 +335,22 @@ class _Streams:
 
 
 def main() -> None:
-    """Take a job from standard input, run it, answer on standard output.
+    """Take a job from standard input, run it, answer on standard output; again where another may follow.
 
     The job has our user: it must not be able to look into us, and what it leaves running becomes our child.
     """
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    request, files, stdin = _received(sys.stdin.buffer)
+    follows = True
+    while follows and (head := sys.stdin.buffer.read(HEAD.size)):
+        request, files, stdin = _received(head, sys.stdin.buffer)
+        _serve(request, files, stdin)
+        follows = request["follows"]
+
+
+def _serve(request: Mapping[str, Any], files: list[tuple[str, bytes]], stdin: bytes) -> None:
+    """Run a job in a folder of its own, and answer."""
     with tempfile.TemporaryDirectory(prefix=OWN, dir=request["folder"], ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:
@@ -364,9 +372,9 @@ def main() -> None:
     _answer({**about, "cleared": cleared, "streams": streams, "files": sizes}, pieces)
 
 
-def _received(stream: IO[bytes]) -> tuple[dict[str, Any], list[tuple[str, bytes]], bytes]:
-    """The request, its files, and what the job reads."""
-    (size,) = HEAD.unpack(stream.read(HEAD.size))
+def _received(head: bytes, stream: IO[bytes]) -> tuple[dict[str, Any], list[tuple[str, bytes]], bytes]:
+    """The request whose ``head`` was read, its files, and what the job reads."""
+    (size,) = HEAD.unpack(head)
     request: dict[str, Any] = json.loads(stream.read(size))
     files = [(name, stream.read(length)) for name, length in request["files"]]
     return request, files, stream.read(request["stdin"])

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from grader.sandbox import bubblewrap
-from tests.bench.class_of_40 import GRADER, PR_SET_CHILD_SUBREAPER, Cost, cost
+from tests.bench.class_speed import GRADER, PR_SET_CHILD_SUBREAPER, Cost, cost
 from tests.bench.many import make_class
 
 STUDENTS = 20

@@ -2,7 +2,7 @@
 
 The parts are Dask's scheduler, fed with tasks as large as ours (a source there, a grade back), the parent,
 which writes the files of each submission, and the end of a class, from a folder OUT that has been graded. How
-long a submission takes on a node is given: `class_of_40` measures it.
+long a submission takes on a node is given: `class_speed` measures it.
 """
 
 from __future__ import annotations

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.model import Build, Submission
-from grader.nvcc import build, find_toolchain, pruning
+from grader.nvcc import build, find_toolchain
 from grader.nvcc.headers import declarations
-from grader.nvcc.pruning import index_of, pruned
+from grader.nvcc.pruning import index_of, pruned, remember
 from grader.sandbox import Job, LocalSandbox, Result
 from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource
 
@@ -92,11 +93,17 @@ int far();
 OWN = '# 1 "grader_unit.cu"\n'
 
 
+def pruned_later(unit: str, folder: Path) -> str | None:
+    """What becomes of a unit once its headers are known."""
+    remember(unit, folder)
+    return pruned(unit, folder)
+
+
 def test_what_is_mentioned_stays_with_what_it_needs(tmp_path: Path) -> None:
     """All that is left out leaves its line breaks and line markers behind."""
-    whole = pruned(f"{HEADERS}{OWN}int f() {{ return origin().x; }}\n", tmp_path)
+    whole = pruned_later(f"{HEADERS}{OWN}int f() {{ return origin().x; }}\n", tmp_path)
     assert whole == f"{HEADERS}{OWN}int f() {{ return origin().x; }}\n".replace("int far();", "")
-    without = pruned(f"{HEADERS}{OWN}int f();\n", tmp_path)
+    without = pruned_later(f"{HEADERS}{OWN}int f();\n", tmp_path)
     assert without == '# 1 "a.h" 1\n\n\n\n\n\n# 9 "a.h"\n\n\n# 0 "<command-line>" 2\n' + f"{OWN}int f();\n"
 
 
@@ -112,23 +119,22 @@ def test_what_is_mentioned_stays_with_what_it_needs(tmp_path: Path) -> None:
 )
 def test_a_unit_in_doubt_is_compiled_whole(unit: str, tmp_path: Path) -> None:
     """Nothing is left out where the headers' end is not seen, names hide, or nothing would be gained."""
-    assert pruned(unit, tmp_path) is None
+    assert pruned_later(unit, tmp_path) is None
 
 
 def test_an_index_is_kept_and_a_damaged_one_made_again(tmp_path: Path) -> None:
-    """It is read back as it was; a folder that cannot be written costs no more than time."""
+    """It is read back as it was; where the folder cannot be written, units are compiled whole."""
     unit = f"{HEADERS}{OWN}int f();\n"
-    first = pruned(unit, tmp_path)
+    assert pruned(unit, tmp_path) is None
+    first = pruned_later(unit, tmp_path)
     (kept,) = (tmp_path / "headers").iterdir()
     for content in (kept.read_bytes(), b"damaged"):
         kept.write_bytes(content)
-        pruning._index_of_headers.cache_clear()
-        assert pruned(unit, tmp_path) == first
+        assert pruned_later(unit, tmp_path) == first
     kept.unlink()
     (tmp_path / "headers").rmdir()
     (tmp_path / "headers").write_bytes(b"")
-    pruning._index_of_headers.cache_clear()
-    assert pruned(unit, tmp_path) == first
+    assert pruned_later(unit, tmp_path) is None
 
 
 class Recording(LocalSandbox):
@@ -158,6 +164,30 @@ def _built(source: str, folder: Path, sandbox: LocalSandbox) -> Build:
     return replace(built, seconds=())
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of builds in which it is kept what the toolchain's headers declare."""
+    folder = tmp_path_factory.mktemp("builds")
+    _built(KERNEL, folder, LocalSandbox())
+    return folder
+
+
+@pytest.fixture
+def builds(indexed: Path, tmp_path: Path) -> Path:
+    """Such a folder, in which nothing is built yet."""
+    shutil.copytree(indexed / "headers", tmp_path / "headers")
+    return tmp_path
+
+
+def test_the_first_unit_is_compiled_whole(tmp_path: Path, sandbox: Recording) -> None:
+    """Nobody waits for the index of the headers: it is made beside the compilers, for the next unit."""
+    _built(KERNEL, tmp_path, sandbox)
+    assert min(sandbox.lengths) > 1_000_000
+    sandbox.lengths.clear()
+    _built(KERNEL + "// changed\n", tmp_path, sandbox)
+    assert max(sandbox.lengths) < 600_000
+
+
 STYLES = {
     "plain": KERNEL,
     "overloads": KERNEL.replace("A[N]", "abs(A[N]) + max(N, 1) + std::abs(A[0]) + pow(A[0], 2)"),
@@ -172,10 +202,10 @@ STYLES = {
 
 @pytest.mark.parametrize("source", STYLES.values(), ids=STYLES)
 def test_a_pruned_unit_gives_the_same_build(
-    source: str, tmp_path: Path, build_source: BuildSource, sandbox: Recording
+    source: str, builds: Path, build_source: BuildSource, sandbox: Recording
 ) -> None:
     """Both builds are the same, byte by byte, and only pruned units were compiled."""
-    assert _built(source, tmp_path, sandbox) == replace(build_source(source), seconds=())
+    assert _built(source, builds, sandbox) == replace(build_source(source), seconds=())
     assert len(sandbox.lengths) == 1
     assert sandbox.programs == {find_toolchain().compile[0]}, "a container may have nothing else"
     assert max(sandbox.lengths) < 600_000
@@ -191,10 +221,10 @@ def test_a_pruned_unit_gives_the_same_build(
     ids=["error", "warning", "candidates"],
 )
 def test_what_the_compiler_says_it_says_of_the_whole_unit(
-    source: str, tmp_path: Path, build_source: BuildSource, sandbox: Recording
+    source: str, builds: Path, build_source: BuildSource, sandbox: Recording
 ) -> None:
     """Findings, warnings and the log are those of a build without pruning."""
-    built = _built(source, tmp_path, sandbox)
+    built = _built(source, builds, sandbox)
     assert built == replace(build_source(source), seconds=())
     assert built.findings or built.warnings or built.log
     assert max(sandbox.lengths) > 1_000_000

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.errors import OurError, ToolMissing
-from grader.sandbox import Job, bubblewrap
+from grader.sandbox import Job, Limits, Stage, bubblewrap
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from tests.sandbox import enclosures
 
@@ -46,6 +47,61 @@ def test_the_folders_that_it_was_given_can_be_read(tmp_path: Path) -> None:
     sandbox = BubblewrapSandbox((str(tmp_path),))
     assert sandbox.run(Job(("cat", str(tmp_path / "compiler")))).outcome.stdout == b"42"
     assert not sandbox.run(Job(("sh", "-c", f"echo x > {tmp_path}/compiler"))).outcome.ok
+
+
+MARKED = "import os; print(os.stat('/proc/1/ns/mnt').st_ino)"
+"""Tells one bubblewrap from another."""
+
+
+@real
+def test_jobs_of_a_stage_follow_each_other_in_one_bubblewrap(sandbox: BubblewrapSandbox) -> None:
+    """Starting one takes longer than most of a compiler's steps; another stage gets another one."""
+    with sandbox.stage(Stage()) as inside:
+        first, second = (enclosures.outcome_of(inside, MARKED).stdout for _ in range(2))
+    with sandbox.stage(Stage()) as inside:
+        other = enclosures.outcome_of(inside, MARKED).stdout
+    assert first == second
+    assert first.strip().isdigit()
+    assert other != first
+
+
+@real
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        "open('/tmp/x', 'w').close()",
+        "open('/dev/shm/x', 'w').close()",
+        "import os, signal; os.kill(os.getppid(), signal.SIGKILL)",
+        "open('/proc/1/fd/1', 'wb').write(bytes(64))",
+    ],
+)
+def test_what_a_job_leaves_is_not_there_for_the_next(sandbox: BubblewrapSandbox, leaves: str) -> None:
+    """Files beside its folder, a supervisor that is no more, words in its answer."""
+    seen = "import os; print(os.listdir('/tmp'), os.listdir('/dev/shm'), len(os.listdir('..')))"
+    with sandbox.stage(Stage()) as inside:
+        enclosures.outcome_of(inside, leaves)
+        assert enclosures.outcome_of(inside, seen).stdout == b"[] [] 1\n"
+
+
+@real
+def test_jobs_with_other_limits_get_another_bubblewrap(sandbox: BubblewrapSandbox) -> None:
+    """The size of its folder is the bubblewrap's own."""
+    size = "import os; s = os.statvfs('/job'); print(s.f_blocks * s.f_frsize >> 20)"
+    with sandbox.stage(Stage()) as inside:
+        sizes = [enclosures.outcome_of(inside, size, Limits(disk_bytes=m << 20)).stdout for m in (8, 16)]
+    assert sizes == [b"8\n", b"16\n"]
+
+
+@real
+def test_jobs_of_other_threads_get_a_bubblewrap_each(sandbox: BubblewrapSandbox) -> None:
+    """One ends with the thread that began it, also in the middle of the stage."""
+    with sandbox.stage(Stage()) as inside:
+        with ThreadPoolExecutor(1) as pool:
+            beside = pool.submit(enclosures.outcome_of, inside, MARKED).result()
+        own = enclosures.outcome_of(inside, MARKED)
+    assert beside.ok
+    assert own.ok
+    assert beside.stdout != own.stdout
 
 
 def test_without_bubblewrap_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,252 @@
+"""What `grader check` and `grader grade` on 40 different submissions take, beside one default build by nvcc.
+
+    python -m tests.bench.class_speed [--stages]
+
+The submissions are correct kernels and mistakes of `tiled-matmul`, each with a comment of its own, so that
+none is in the cache. With ``--stages`` some of them are graded in this process instead, and the processor
+time of each stage is printed, less that of stages within it.
+
+Processor time is that of all processes that a command starts, the fork server and what a sandbox leaves
+behind among them: they become our children when their parents end (prctl(2), PR_SET_CHILD_SUBREAPER). What
+runs in containers is not among them, so that the class is graded in bubblewraps, or else without a sandbox.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import functools
+import importlib
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grader import pipeline, sandbox_choice
+from grader.assignment import find_assignment, load_assignment
+from grader.model import Submission
+from grader.nvcc import find_toolchain
+from grader.sandbox import Job, LocalSandbox, Stage, bubblewrap
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).resolve().parents[2]
+GRADER = (sys.executable, "-m", "grader")
+STUDENTS = 40
+STEP = 5
+"""With ``--stages`` every fifth of them is graded."""
+
+ATTEMPTS = 3
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Cost(NamedTuple):
+    """Seconds of wall time and of processor time."""
+
+    wall: float
+    cpu: float
+
+
+def cost(command: tuple[str, ...], cache: Path, folder: Path = ROOT) -> Cost:
+    """What a command takes with this cache folder; its output goes nowhere."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed grader has its bytecode
+    subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        check=False,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wall = time.perf_counter() - began
+    while _reaped():
+        pass
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def _reaped() -> bool:
+    """Wait for one of the processes that a command left to us; false where there is none."""
+    try:
+        os.wait()
+    except ChildProcessError:
+        return False
+    return True
+
+
+def make_class(folder: Path) -> None:
+    """40 different files: correct kernels and mistakes, each with a comment of its own."""
+    sources = sorted((ROOT / "tests/kernels/correct").glob("*.cu")) + sorted(
+        (ROOT / "reference/matmul/mistakes").glob("*.cu")
+    )
+    step = max(1, len(sources) // STUDENTS)
+    for number, source in enumerate(sources[::step][:STUDENTS]):
+        text = source.read_bytes()
+        (folder / f"student{number:02}.cu").write_bytes(text + f"\n// student {number}\n".encode())
+
+
+def new_file(folder: Path) -> Path:
+    """The model solution as a file that nobody has compiled yet."""
+    mine = folder / "mine.cu"
+    solution = (ROOT / "reference/matmul/solution.cu").read_bytes()
+    mine.write_bytes(solution + f"\n// {time.time_ns()}\n".encode())
+    return mine
+
+
+STAGES = {
+    "grader.nvcc.compiler:pruning.pruned": "leaving headers out",
+    "grader.nvcc.stage:parse": "parsing PTX for the build",
+    "grader.nvcc.stage:build": "the rest of the build",
+    "grader.backends.emulated_kernel:parse": "parsing PTX for the emulator",
+    "grader.emulator.linking.program:Program.link": "linking",
+    "grader.backends.emulated_kernel:EmulatedKernel.launch": "emulator, all cases",
+    "grader.backends.emulated_kernel:EmulatedKernel.advice": "emulator, advice",
+    "grader.backends.emulated_kernel:EmulatedKernel.repaired": "emulator, repairs",
+    "grader.kinds.kernel.stages:with_smallest": "emulator, smaller shapes",
+    "grader.pipeline:with_trace": "emulator, trace",
+    "grader.kinds.kernel.stages:arguments": "drawing inputs",
+    "grader.kinds.kernel.stages:expected_of": "oracle",
+    "grader.kinds.kernel.stages:compared": "comparing outputs",
+    "grader.pipeline:judge": "checks and score",
+    "grader.pipeline:grade": "all else",
+}
+"""What is timed, and what it is called."""
+
+
+class Stopwatch:
+    """Processor seconds by stage, those of ended children among them."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._within: list[float] = []
+
+    def timed(self, function: Callable[..., Any], label: Callable[..., str]) -> Callable[..., Any]:
+        """The function, its seconds counted for what ``label`` says of its arguments."""
+
+        @functools.wraps(function)
+        def counted(*arguments: object, **options: object) -> object:
+            began = _used()
+            self._within.append(0.0)
+            try:
+                return function(*arguments, **options)
+            finally:
+                taken = _used() - began
+                name = label(*arguments)
+                self.seconds[name] = self.seconds.get(name, 0.0) + taken - self._within.pop()
+                if self._within:
+                    self._within[-1] += taken
+
+        return counted
+
+    def watch(self, path: str, label: Callable[..., str]) -> None:
+        """Count the function at a path like ``package.module:Class.method``."""
+        module, _, names = path.partition(":")
+        *holders, name = names.split(".")
+        holder = functools.reduce(getattr, holders, importlib.import_module(module))
+        setattr(holder, name, self.timed(getattr(holder, name), label))
+
+
+def _used() -> float:
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def _kind_of_job(_: object, job: Job) -> str:
+    if "-E" in job.argv:
+        return "preprocessing"
+    return "ptxas" if job.argv[0].endswith("ptxas") else "compiling, both builds"
+
+
+def stages() -> None:
+    """Print the processor time by stage of a submission, the mean of some."""
+    stopwatch = Stopwatch()
+    stopwatch.watch("grader.sandbox.local:LocalSandbox.run", _kind_of_job)
+    for path, name in STAGES.items():
+        stopwatch.watch(path, lambda *_, name=name: name)
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    with tempfile.TemporaryDirectory() as folder:
+        make_class(Path(folder))
+        tools = sandbox_choice.tools("local", None, "80", Path(folder) / "cache", strangers=False, gpu=False)
+        plan = pipeline.make_plan(assignment, 1, tools, visible_only=False)
+        sources = [path.read_bytes() for path in sorted(Path(folder).glob("*.cu"))[::STEP]]
+        for number, source in enumerate((sources[0] + b"// once more", *sources)):
+            if number == 1:  # what came before made what is kept for all
+                stopwatch.seconds.clear()
+            pipeline.grade(plan, Submission("student", "student.cu", source, ""), tools)
+    if not bubblewrap.trouble():
+        stopwatch.seconds["a bubblewrap for three jobs"] = len(sources) * _bubblewrap()
+    for name, seconds in sorted(stopwatch.seconds.items(), key=lambda pair: -pair[1]):
+        sys.stdout.write(f"{name:<32}{1000 * seconds / len(sources):8.1f} ms CPU\n")
+    total = sum(stopwatch.seconds.values())
+    sys.stdout.write(f"{'all, each':<32}{1000 * total / len(sources):8.1f} ms CPU\n")
+
+
+def _bubblewrap() -> float:
+    """What a stage of three jobs takes more in a bubblewrap than without; the least of some."""
+
+    def least(sandbox: BubblewrapSandbox | LocalSandbox) -> float:
+        costs = []
+        for _ in range(ATTEMPTS):
+            began = _used()
+            with sandbox.stage(Stage()) as inside:
+                for _ in range(3):
+                    inside.run(Job(("true",)))
+            while _reaped():
+                pass
+            costs.append(_used() - began)
+        return min(costs)
+
+    return least(BubblewrapSandbox()) - least(LocalSandbox())
+
+
+def main() -> None:
+    """Print the table; each row but the classes is the cheapest of some runs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--stages", action="store_true")
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    if parser.parse_args().stages:
+        stages()
+        return
+    toolchain = find_toolchain()
+    sandbox = ("local", "--i-trust-these-files") if bubblewrap.trouble() else ("bubblewrap",)
+    with tempfile.TemporaryDirectory() as name:
+        temporary = Path(name)
+        students, cache = temporary / "class", temporary / "cache"
+        students.mkdir()
+        make_class(students)
+
+        def best(*command: str) -> Cost:
+            runs = [cost((*command, str(new_file(temporary))), cache, temporary) for _ in range(ATTEMPTS)]
+            return min(runs, key=lambda run: run.cpu)
+
+        check = (*GRADER, "check", str(ROOT / "assignments/tiled-matmul"))
+        grade = (*GRADER, "grade", "tiled-matmul", str(students), "-o", str(temporary / "out"))
+        nvcc = best(str(toolchain.nvcc), "-ccbin", toolchain.host_compiler, "-ptx", "-arch=compute_80")
+        rows = [
+            ("nvcc, one default build", nvcc),
+            ("check, first file of all", cost((*check, str(new_file(temporary))), cache)),
+            ("check, new file", best(*check)),
+            ("check, unchanged file", cost((*check, str(temporary / "mine.cu")), cache)),
+            (f"grade, {STUDENTS} new files: each", _each(cost((*grade, "--sandbox", *sandbox), cache))),
+            ("grade again: each", _each(cost((*grade, "--sandbox", *sandbox), cache))),
+        ]
+    for label, row in rows:
+        sys.stdout.write(
+            f"{label:<32}{row.wall:7.2f} s wall {row.cpu:7.2f} s CPU {row.cpu / nvcc.cpu:7.2f} of nvcc's\n"
+        )
+
+
+def _each(total: Cost) -> Cost:
+    return Cost(total.wall / STUDENTS, total.cpu / STUDENTS)
+
+
+if __name__ == "__main__":
+    main()

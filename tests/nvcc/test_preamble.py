@@ -1,0 +1,148 @@
+"""Compile units whose headers are preprocessed once."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.model import Build, Submission
+from grader.nvcc import build, find_toolchain, preamble
+from grader.sandbox import Equipment, Job, LocalSandbox, Result
+from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Recording(LocalSandbox):
+    """The local sandbox; it notes the commands of the preprocessor."""
+
+    def __init__(self) -> None:
+        self.preprocessed: list[tuple[str, ...]] = []
+
+    def run(self, job: Job) -> Result:
+        """Run the job and note it."""
+        self.preprocessed += [job.argv] if "-E" in job.argv else []
+        return super().run(job)
+
+    @property
+    def ways(self) -> list[bool]:
+        """Whether each unit was preprocessed with macros in place of the headers."""
+        return ["-imacros" in command for command in self.preprocessed]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of builds in which the toolchain's preamble is kept."""
+    folder = tmp_path_factory.mktemp("builds")
+    _built(KERNEL, folder, LocalSandbox())
+    return folder
+
+
+@pytest.fixture
+def builds(kept: Path, tmp_path: Path) -> Path:
+    """Such a folder, in which nothing is built yet."""
+    shutil.copytree(kept / "headers", tmp_path / "headers")
+    return tmp_path
+
+
+def _built(source: str, folder: Path, sandbox: LocalSandbox) -> Build:
+    submission = Submission("ada", FILE, source.encode(), "digest")
+    built = build(submission, INTERFACE, sandbox=sandbox, toolchain=find_toolchain(), cache=folder)
+    return replace(built, seconds=())
+
+
+OF_SYSTEM = "#include <cstdio>\n#include <cfloat>\n#include <cassert>\n#include <cmath>\n"
+STYLES = {
+    "plain": KERNEL,
+    "macros of system headers": OF_SYSTEM
+    + KERNEL.replace("A[N]", "(A == NULL ? FLT_MAX : INFINITY) + A[N] + (EOF < 0)"),
+    "macros of CUDA": KERNEL.replace("A[N]", "A[N] + CUDART_VERSION + __CUDA_ARCH__ + __CUDACC_VER_MAJOR__"),
+    "headers again": f"#include <cuda_runtime.h>\n#include <utility>\n#include <new>\n{OF_SYSTEM}{KERNEL}",
+    "conditions": "#ifndef __CUDACC_RTC__\n#undef NULL\n#include <cstddef>\n#endif\n" + KERNEL,
+}
+
+
+@pytest.mark.parametrize("source", STYLES.values(), ids=STYLES)
+def test_macros_in_place_of_headers_give_the_same_build(
+    source: str, builds: Path, build_source: BuildSource
+) -> None:
+    """Both builds are the same byte by byte, columns of lines among them, and all that the text tells."""
+    sandbox = Recording()
+    assert _built(source, builds, sandbox) == replace(build_source(source), seconds=())
+    assert sandbox.ways == [True]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        KERNEL.replace("A[N]", "A[N] + __COUNTER__"),
+        '#pragma push_macro("NULL")\n#undef NULL\n#pragma pop_macro("NULL")\n' + KERNEL,
+        KERNEL + "int \\u0066ar;\n",
+        f'#include "{preamble.MACROS}"\n{KERNEL}',
+    ],
+    ids=["counter", "kept macros", "universal name", "a file of ours"],
+)
+def test_where_the_exchange_would_show_headers_are_read(
+    source: str, builds: Path, build_source: BuildSource
+) -> None:
+    """The build is the usual one."""
+    sandbox = Recording()
+    assert _built(source, builds, sandbox) == replace(build_source(source), seconds=())
+    assert sandbox.ways[0] is False
+
+
+@pytest.mark.parametrize("line", ["#warning careful", "#include <cooperative_groups.h>"])
+def test_what_is_not_compiled_silently_is_preprocessed_again(
+    line: str, builds: Path, build_source: BuildSource
+) -> None:
+    """Units of which a tool says a word, and those that are compiled whole, get their headers."""
+    sandbox = Recording()
+    source = f"{line}\n{KERNEL}"
+    assert _built(source, builds, sandbox) == replace(build_source(source), seconds=())
+    assert sandbox.ways[:2] == [True, False]
+
+
+def test_headers_that_have_changed_are_read_again(builds: Path) -> None:
+    """An update of the system makes a new preamble, beside the next unit."""
+    (kept,) = (builds / "headers").glob("*.preamble")
+    toolchain = find_toolchain()
+    text, macros, files = preamble.load(builds, toolchain) or pytest.fail("nothing is kept")
+    assert any(path.endswith("cuda_runtime.h") for path, *_ in files)
+    preamble.store(
+        builds, toolchain, f'{text}\n# 1 "grader_unit.cu"\n', macros, [*(p for p, *_ in files), str(kept)]
+    )
+    assert preamble.load(builds, toolchain) is None
+    sandbox = Recording()
+    _built(KERNEL, builds, sandbox)
+    assert preamble.load(builds, toolchain) is not None
+    sandbox.preprocessed.clear()
+    _built(KERNEL + "//\n", builds, sandbox)
+    assert sandbox.ways == [True]
+
+
+def test_in_an_image_nothing_is_exchanged(builds: Path) -> None:
+    """Nobody would see that its files changed."""
+
+    class WithImage(Recording):
+        equipment = Equipment(nvcc="/usr/bin/nvcc")
+
+    sandbox = WithImage()
+    _built(KERNEL, builds, sandbox)
+    assert not any(sandbox.ways)
+
+
+@pytest.mark.parametrize(
+    ("command", "changed"),
+    [
+        ("g++ -E -include cuda_runtime.h x", f"g++ -E -imacros {preamble.MACROS} x"),
+        ("g++ -E x", None),
+        ("g++ -include cuda_runtime.h -include other.h x", None),
+    ],
+)
+def test_only_the_usual_headers_are_exchanged(command: str, changed: str | None) -> None:
+    """A toolkit that includes others is left as it is."""
+    assert preamble.without_headers(tuple(command.split())) == (changed and tuple(changed.split()))
