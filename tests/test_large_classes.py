@@ -120,7 +120,7 @@ def test_grades_are_made_no_faster_than_they_are_taken(monkeypatch: pytest.Monke
     monkeypatch.setattr(executor, "isolated", grade)
     assignment = load_assignment(find_assignment("tiled-matmul"))
     plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
-    submissions = [Submission(f"{number}", "a.cu", b"", "") for number in range(50)]
+    submissions = [Submission(f"{number}", "a.cu", b"%d" % number, "") for number in range(50)]
     jobs = 3
     for taken, _ in enumerate(grade_class(plan, submissions, None, jobs=jobs)):
         assert len(made) <= taken + 2 * jobs + 1

@@ -23,7 +23,7 @@ from grader.messages.sentences import (
     Sentences,
     named_fields,
 )
-from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Verdict
+from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Verdict, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,9 +113,14 @@ def clause_names() -> Iterator[str]:
 def test_every_clause_that_the_source_names_has_a_text() -> None:
     """A name that is written wrong would be an empty part of a sentence."""
     names = set(clause_names())
-    assert len(names) > 40
-    assert names <= set(CLAUSES)
+    of_pages = {name for name in names if name.startswith(OF_PAGES)}
+    assert len(names - of_pages) > 40
+    assert names - of_pages <= set(CLAUSES)
+    assert of_pages <= set(TEXTS)
 
+
+OF_PAGES = ("slip-", "step-", "trace-note-")
+"""Clauses that are whole texts of a page, and no part of a sentence about a finding."""
 
 FAMILIES = {
     f"{name}{ending}"
@@ -130,6 +135,10 @@ FAMILIES = {
         (tuple(map(str.lower, EXPLAINED_SIGNALS)), ("",)),
         (("trace-up-to", "trace"), ("-exit", "-stopped", "-limit")),
         (("trace",), ("-atomic",)),
+        (("slip-only",), ("-registers", "-shared", "-threads")),
+        (("class-state",), ("-excused", "-full", "-look", "-nothing", "-partly")),
+        (("class",), tuple(f"-{visibility.value}" for visibility in Visibility)),
+        (("kind",), tuple(f"-{kind}" for kind in FindingKind)),
     )
     for name in names
     for ending in endings
@@ -140,7 +149,7 @@ FAMILIES = {
 def texts_of_templates() -> Iterator[str]:
     """The names that the templates of pages ask for."""
     for file in (Path(grader.__file__).parent / "reports/templates").iterdir():
-        yield from re.findall(r'\bwords\("([^"]+)"', file.read_text())
+        yield from re.findall(r'\bwords\("([^"]+)"[,)]', file.read_text())
 
 
 def texts_of_scripts() -> Iterator[str]:
@@ -149,17 +158,28 @@ def texts_of_scripts() -> Iterator[str]:
         yield from (f"trace-{name}" for name in re.findall(r'"([\w-]+)"', file.read_text()))
 
 
+def texts_of_steps() -> Iterator[str]:
+    """The steps and slips of worked answers; every string in a file that makes some may be the end of one."""
+    for file in (Path(grader.__file__).parent / "analysis").glob("*.py"):
+        source = file.read_text()
+        for maker in ("step", "slip"):
+            if f"{maker}(" in source:
+                strings = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+                yield from (f"{maker}-{node.value}" for node in strings if isinstance(node.value, str))
+
+
 def texts_asked_for() -> Iterator[str]:
     """The names of texts that the source asks for; every name that is written there as a string."""
     for file in Path(grader.__file__).parent.rglob("*.py"):
         if file.parent.name == "messages":
             continue
         source = file.read_text()
-        if "text_of(" in source or "of_grade(" in source:
+        if any(f"{maker}(" in source for maker in ("text_of", "of_grade", "Clause")):
             strings = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
             yield from (node.value for node in strings if isinstance(node.value, str))
     yield from texts_of_templates()
     yield from texts_of_scripts()
+    yield from texts_of_steps()
     yield from FAMILIES
 
 
