@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
 from grader.model import Clause, Finding, FindingCode, Resources
-from grader.nvcc import declarations, diagnostics, preamble, pruning
+from grader.nvcc import declarations, diagnostics, driver, preamble, pruning
 from grader.nvcc.cache import is_writable, read_entry, write_entry
 from grader.nvcc.diagnostics import CompileRefused
 from grader.nvcc.problems import part, problem
@@ -155,7 +155,7 @@ class Compiler:
             texts = (plain.file(PREPROCESSED), with_macros.file(PREPROCESSED), plain.file(DEPENDENCIES))
             if all(texts) and plain.outcome.ok and with_macros.outcome.ok:
                 text, defining, dependencies = (content.decode("latin-1") for content in texts if content)
-                preamble.store(memo, self.toolchain, text, defining, _paths(dependencies))
+                preamble.store(memo, self.toolchain, text, defining, driver.paths_of(dependencies))
         pruning.remember(unit, memo)
 
     def _compile_pruned(self, unit: str) -> tuple[str, str] | None:
@@ -218,7 +218,9 @@ class Compiler:
     def _check_origins(self, dependencies: str, preprocessed: bytes) -> None:
         """Refuse a unit that read a file of nobody's business; the dependency list cannot be forged."""
         ours = preamble.MACROS
-        foreign = [path for path in _paths(dependencies) if path != ours and self.files.is_foreign(path)]
+        foreign = [
+            path for path in driver.paths_of(dependencies) if path != ours and self.files.is_foreign(path)
+        ]
         if foreign:
             text = _decoded(preprocessed)
             findings = (
@@ -280,13 +282,6 @@ class Compiler:
         library = _LIBRARY_HEADER.fullmatch(path)
         name = max(student_names, key=len, default=library[1] if library else path.rsplit("/", 1)[-1])
         return f"{directive[1]}{name}{directive[3]}"
-
-
-def _paths(dependencies: str) -> list[str]:
-    """The files that a list of dependencies names for its one target (`make`'s form)."""
-    words = re.split(r"(?<!\\)\s+", dependencies.replace("\\\n", " "))
-    paths = (word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for word in words[1:])
-    return [path for path in paths if path]
 
 
 def _decoded(text: bytes) -> str:

@@ -96,13 +96,14 @@ def is_preprocessed(dependencies: str, log: str) -> bool:
 
 def files_read(dependencies: Iterable[str]) -> tuple[str, ...]:
     """The files in lists of dependencies (as for make), each once, without the compilers' temporary files."""
-    paths = (
-        path.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$")
-        for text in dependencies
-        for rule in _rules(text)
-        for path in re.split(r"(?<!\\)\s+", rule.partition(": ")[2])
-    )
-    return tuple(dict.fromkeys(path for path in paths if path and not _TEMPORARY.fullmatch(path)))
+    paths = (path for text in dependencies for rule in _rules(text) for path in paths_of(rule))
+    return tuple(dict.fromkeys(path for path in paths if not _TEMPORARY.fullmatch(path)))
+
+
+def paths_of(rule: str) -> list[str]:
+    """The files that a target depends on, from a rule as `make` reads it."""
+    words = re.split(r"(?<!\\)\s+", rule.replace("\\\n", " ").partition(": ")[2])
+    return [word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for word in words if word]
 
 
 def _rules(dependencies: str) -> Iterator[str]:
