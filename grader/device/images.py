@@ -12,18 +12,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.device.memory import BASE
-from grader.emulator.memory.layout import Layout, shared_layout, takes_memory
-from grader.emulator.memory.memory import HEAP_BYTES, WINDOW, AddressSpace, GlobalMemory, Heap
+from grader.emulator.memory.layout import Layout, bytes_of, shared_layout, takes_memory, with_address
+from grader.emulator.memory.memory import (
+    HEAP_BYTES,
+    WINDOW,
+    AddressSpace,
+    Allocation,
+    GlobalMemory,
+    Heap,
+)
 from grader.model import Argument
+from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from grader.emulator.memory.memory import Allocation
     from grader.model import Launch
-    from grader.ptx import Function, Module
+    from grader.ptx import Function, Module, Variable
+
+_RED_ZONE = 256
+"""Bytes between device memory and each parameter behind it, which is aligned to as many."""
 
 _SPACE = AddressSpace(BASE, {"shared": BASE - 4 * WINDOW, "local": BASE - 8 * WINDOW}, 1 << 40)
 
@@ -69,14 +79,19 @@ class MemoryImage:
         for formal, argument, array in zip(function.parameters, arguments, self.pointed, strict=True):
             pieces[formal.name] = _pieces(np.asarray(argument.value).tobytes())
             pointed[formal.name] = array
-        used, heap_bytes = len(self.bytes), self.heap_bytes if takes_memory(module) else 0
-        data, written = (self.copied or self._new_copy)(heap_bytes)
-        memory = GlobalMemory(_SPACE, self.arrays, data, written)
+        heap_bytes = self.heap_bytes if takes_memory(module) else 0
+        held = _held(function, len(self.bytes))
+        used = held[-1][1].end + _RED_ZONE if held else len(self.bytes)
+        data, written = (self.copied or self._new_copy)(used - len(self.bytes) + heap_bytes)
+        memory = GlobalMemory(_SPACE, (*self.arrays, *(place for _, place in held)), data, written)
         memory.workspace = self.workspace
+        for formal, place in held:
+            memory.fill(place, bytes_of(pieces[formal.name], formal.size), initialised=True)
         if heap_bytes:
             memory.heap = Heap(memory, used, used + heap_bytes)
         shared, shared_bytes = shared_layout(module, function, launch)
         addresses = {array.name: array.start for array in shared} | dict(self.addresses)
+        addresses |= {formal.name: BASE + place.start for formal, place in held}
         contents = ((array, memory.bytes[array.start : array.end]) for array in self.arrays)
         listed = tuple(
             (Argument(str(array.start), "inout", content), content, array)
@@ -88,6 +103,21 @@ class MemoryImage:
     def _new_copy(self, behind: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         more = np.zeros(behind, np.uint8)
         return np.concatenate((self.bytes, more)), np.concatenate((self.written, more))
+
+
+def _held(function: Function, end: int) -> list[tuple[Variable, Allocation]]:
+    """Places behind memory that ends at ``end`` for the parameters whose address a kernel takes.
+
+    A compiled program does not say what its file calls them; they are known by their numbers, from 1 on.
+    """
+    numbers = {formal.name: number for number, formal in enumerate(function.parameters, start=1)}
+    held = []
+    for formal in with_address(function):
+        start = -(-(end + _RED_ZONE) // _RED_ZONE) * _RED_ZONE
+        end = start + formal.size
+        name = f"parameter {numbers[formal.name]}"
+        held.append((formal, Allocation(name, start, end, TYPE_BYTES[formal.type], (), "const")))
+    return held
 
 
 def _pieces(content: bytes) -> dict[int, Any]:

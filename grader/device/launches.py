@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from grader.emulator.memory.layout import Layout
     from grader.emulator.memory.memory import Heap
     from grader.model import Build, Named, Run
-    from grader.ptx import Function, Module
+    from grader.ptx import Function, Module, Variable
 
 _POINTER_BYTES = 8
 
@@ -90,6 +90,9 @@ class EmulatedLaunches:
     _files: Named[Build] = ()
     """The files with device code, each a module, by their numbers."""
     _modules: tuple[Module, ...] = ()
+    _for_hazards: tuple[Module, ...] = ()
+    """The modules of the build that hazards are looked for in: it keeps functions and constants that the
+    default build has optimised away."""
     _emulated: dict[tuple[int, str], EmulatedKernel] = field(default_factory=dict)
     _image: MemoryImage = field(init=False)
     """Memory as the launch finds it that runs now."""
@@ -110,14 +113,15 @@ class EmulatedLaunches:
         files = ((self.file, self.build), *self.build.others)
         self._files = tuple((name, build) for name, build in files if build.ptx)
         self._modules = tuple(parse(build.ptx) for _, build in self._files)
+        self._for_hazards = tuple(parse(build.hazard_ptx) for _, build in self._files)
         self.kernels = tuple(
             loaded(number, module, function)
             for number, module in enumerate(self._modules)
             for function in module.functions
             if function.is_entry
         )
-        for number, module in enumerate(self._modules):
-            for variable in module.variables:
+        for number in range(len(self._modules)):
+            for variable in self._variables_of(number):
                 if variable.space in ("global", "const"):
                     sharing = Sharing.MANAGED if variable.managed else Sharing.DEVICE
                     allocation = self.memory.allocate(variable.size, sharing, 0, Owner.VARIABLE)
@@ -132,8 +136,8 @@ class EmulatedLaunches:
     def reset(self) -> None:
         """Put variables back to what they hold at the start."""
         for number, module in enumerate(self._modules):
-            addresses = self._addresses(number, module)
-            for variable in module.variables:
+            addresses = self._addresses(number)
+            for variable in self._variables_of(number):
                 allocation = self.variables.get((number, variable.name))
                 if allocation is not None:
                     content = initial_bytes(variable, addresses, module) if variable.initial else 0
@@ -144,9 +148,15 @@ class EmulatedLaunches:
         """Give the memory back in which launches ran."""
         self._copy = MemoryCopy()
 
-    def _addresses(self, number: int, module: Module) -> dict[str, int]:
+    def _variables_of(self, number: int) -> tuple[Variable, ...]:
+        """The variables of a file, those of the default build first."""
+        variables = (*self._modules[number].variables, *self._for_hazards[number].variables)
+        by_name = {variable.name: variable for variable in reversed(variables)}
+        return tuple(by_name[name] for name in dict.fromkeys(variable.name for variable in variables))
+
+    def _addresses(self, number: int) -> dict[str, int]:
         variables = {name: a.address for (file, name), a in self.variables.items() if file == number}
-        return variables | function_addresses(module)
+        return variables | function_addresses(self._modules[number], self._for_hazards[number])
 
     def launch(
         self, request: LaunchKernel, caller: int, shared_limit: int, *, watch: bool = False
@@ -313,7 +323,7 @@ class EmulatedLaunches:
         arrays = {a.start: self._array(a, elements.get(a.start)) for a in self.memory.in_order()}
         pointed = tuple(None if start is None else arrays[start] for start in starts)
         used = self.memory.end
-        addresses = self._addresses(kernel.module, self._modules[kernel.module])
+        addresses = self._addresses(kernel.module)
         content, written = self.memory.bytes[:used], self.memory.written[:used]
         copied = partial(self._copy.taken, self.memory)
         return MemoryImage(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.errors import PtxSyntaxError
@@ -41,6 +42,7 @@ _PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d{1,9})")
 """A template's constant, an array's extent, a substitution; or the length of a name that follows."""
 
 
+@lru_cache(maxsize=16)  # the kernels of a program share the modules of its files
 def parse(text: str) -> Module:
     """The module that ``text`` describes; raises PtxSyntaxError naming the PTX line."""
     parser = ModuleParser(tokens(text))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from grader.device.service import channel, serve
 from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.model import ProgramInterface, Submission
@@ -69,10 +71,54 @@ int main(int count, char **) {
     cudaFree(d);
 }
 """
+_CALLS_BY_POINTER = """
+#include <cstdio>
+typedef float (*operation)(float *, float);
+static __device__ float inlined(float *p, float x) { if (x < 0) *(p + 100000) = x; return 2 * x; }
+static __device__ float twice_more(float *p, float x) { return inlined(p, x) + 1; }
+__device__ float add(float *p, float x) { return *p + x; }
+__device__ float subtract(float *p, float x) { return *p - x; }
+__device__ operation chosen;
+__global__ void choose(float *p, int which) { chosen = which ? subtract : add; p[1] = twice_more(p, 1); }
+__global__ void apply(float *p) { p[1] += chosen(p, -3); }
+int main() {
+    float *d, h[2] = {1, 0}; cudaMalloc(&d, sizeof h);
+    for (int which = 0; which < 2; ++which) {
+        cudaMemcpy(d, h, 4, cudaMemcpyHostToDevice);
+        choose<<<1, 1>>>(d, which); apply<<<1, 1>>>(d);
+        cudaMemcpy(h + 1, d + 1, 4, cudaMemcpyDeviceToHost); std::printf("%g\\n", h[1]);
+    }
+    cudaFree(d);
+}
+"""
+
+_NAMES_A_TAG = """
+#include <cstdio>
+struct Tag { int value = 1; };
+__device__ int read(const Tag &tag, const int *p) { return *p * tag.value; }
+__global__ void copy(int *p) { static constexpr Tag tag{}; p[1] = read(tag, p); }
+int main() {
+    int *d, h[2] = {7, 0}; cudaMalloc(&d, sizeof h); cudaMemcpy(d, h, 4, cudaMemcpyHostToDevice);
+    copy<<<1, 1>>>(d); cudaMemcpy(h, d, 8, cudaMemcpyDeviceToHost); std::printf("%d\\n", h[1]); cudaFree(d);
+}
+"""
+_INDEXES_A_STRUCT = """
+#include <cstdio>
+struct Weights { float values[4]; };
+__global__ void pick(KIND Weights weights, float *p) {
+    p[threadIdx.x] = weights.values[(threadIdx.x + 1) % 8];
+}
+int main() {
+    float *d, h[8]; cudaMalloc(&d, sizeof h); Weights weights = {{1, 2, 3, 4}};
+    pick<<<1, COUNT>>>(weights, d);
+    cudaMemcpy(h, d, COUNT * sizeof(float), cudaMemcpyDeviceToHost); std::printf("%g %g\\n", h[0], h[2]);
+    cudaFree(d);
+}
+"""
 _GRID_BARRIER = "cooperative_groups::this_grid().sync()"
 
 
-def _run(tools: Tools, source: str, *words: str) -> tuple[str, EmulatedDevice]:
+def run(tools: Tools, source: str, *words: str) -> tuple[str, EmulatedDevice]:
     """What a program prints, and the device that it ran on."""
     built = build_program(tools, Submission("any", "any.cu", source.encode(), "0" * 8), ProgramInterface())
     assert built.ok, built.log
@@ -87,40 +133,75 @@ def _run(tools: Tools, source: str, *words: str) -> tuple[str, EmulatedDevice]:
     return result.outcome.stdout.decode(), device
 
 
-def _kernel_findings(device: EmulatedDevice) -> list[str]:
+def kernel_findings(device: EmulatedDevice) -> list[str]:
+    """The findings of all launches, in words."""
     return [str(finding) for run in device._launches.runs for finding in run.run.findings]
 
 
 def test_a_kernel_takes_memory_from_the_heap(own_tools: Tools) -> None:
     """A program whose kernel shares a block from malloc runs as on a device, launch after launch."""
-    printed, device = _run(own_tools, _SHARES_A_BLOCK)
-    assert (printed, device.unsupported, _kernel_findings(device)) == ("9 4 1 0\n", "", [])
+    printed, device = run(own_tools, _SHARES_A_BLOCK)
+    assert (printed, device.unsupported, kernel_findings(device)) == ("9 4 1 0\n", "", [])
+
+
+def test_a_pointer_to_a_function_leads_to_it_in_both_builds(own_tools: Tools) -> None:
+    """A function that only the build for hazards keeps takes the place of no other."""
+    printed, device = run(own_tools, _CALLS_BY_POINTER)
+    assert (printed, device.unsupported, kernel_findings(device)) == ("1\n7\n", "", [])
+
+
+def test_a_variable_that_only_the_build_for_hazards_keeps_has_an_address(own_tools: Tools) -> None:
+    """Objects without state, which the headers of Thrust hand around, are optimised away in the other."""
+    printed, device = run(own_tools, _NAMES_A_TAG)
+    assert (printed, device.unsupported, kernel_findings(device)) == ("7\n", "", [])
+
+
+@pytest.mark.parametrize("kind", ["", "const __grid_constant__"])
+def test_a_struct_that_is_handed_over_may_be_indexed(own_tools: Tools, kind: str) -> None:
+    """A parameter whose address is taken lies in memory that the kernel can only read."""
+    source = _INDEXES_A_STRUCT.replace("COUNT", "3").replace("KIND", kind)
+    printed, device = run(own_tools, source)
+    assert (printed, device.unsupported, kernel_findings(device)) == ("2 4\n", "", [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("", "reads element 4 of a local array with room for 4, 1 past its end"),
+        ("const __grid_constant__", "reads parameter 1[4], 1 past its end: parameter 1 has 4 elements"),
+    ],
+)
+def test_an_index_beyond_a_struct_is_out_of_bounds(own_tools: Tools, kind: str, message: str) -> None:
+    """The fourth thread reads behind the last of four values."""
+    _, device = run(own_tools, _INDEXES_A_STRUCT.replace("COUNT", "4").replace("KIND", kind))
+    messages = [finding.message for run in device._launches.runs for finding in run.run.findings]
+    assert (device.unsupported, messages) == ("", [message])
 
 
 def test_what_the_emulator_cannot_do_is_no_mistake_of_the_program(own_tools: Tools) -> None:
     """A correct program is accused of nothing; what is missing here is named."""
-    _, device = _run(own_tools, _KEEPS_A_BLOCK)
+    _, device = run(own_tools, _KEEPS_A_BLOCK)
     assert "outlives its launch" in device.unsupported
-    assert _kernel_findings(device) == []
+    assert kernel_findings(device) == []
 
 
 def test_the_blocks_of_a_cooperative_launch_wait_for_each_other(own_tools: Tools) -> None:
     """All run side by side, and each sees what the others wrote; nothing races, launch after launch."""
-    printed, device = _run(own_tools, _WAITS_FOR_THE_GRID.replace("BARRIER", _GRID_BARRIER))
+    printed, device = run(own_tools, _WAITS_FOR_THE_GRID.replace("BARRIER", _GRID_BARRIER))
     assert printed == 5 * "cudaSuccess\n" + "69 30\n"
-    assert (device.unsupported, _kernel_findings(device)) == ("", [])
+    assert (device.unsupported, kernel_findings(device)) == ("", [])
 
 
 def test_blocks_of_a_cooperative_launch_that_do_not_wait_race(own_tools: Tools) -> None:
     """A barrier of the block is none of the grid."""
-    _, device = _run(own_tools, _WAITS_FOR_THE_GRID.replace("BARRIER", "__syncthreads()"))
-    assert any("race" in finding for finding in _kernel_findings(device))
+    _, device = run(own_tools, _WAITS_FOR_THE_GRID.replace("BARRIER", "__syncthreads()"))
+    assert any("race" in finding for finding in kernel_findings(device))
 
 
 def test_a_cooperative_launch_of_more_blocks_than_a_device_holds_is_refused(own_tools: Tools) -> None:
     """With CUDA's own code, and the host is told why."""
     source = _WAITS_FOR_THE_GRID.replace("BARRIER", _GRID_BARRIER)
-    printed, device = _run(own_tools, source, "large")
+    printed, device = run(own_tools, source, "large")
     too_large, success = "cudaErrorCooperativeLaunchTooLarge\n", "cudaSuccess\n"
     assert printed == 2 * (too_large + success) + too_large
     mistakes = [

@@ -73,7 +73,8 @@ class Program:
     def function_at(self, address: int) -> str:
         """The function that a pointer points to; empty if there is none."""
         if not self._functions:
-            self._functions |= {address: name for name, address in function_addresses(self.module).items()}
+            names = (function.name for function in self.module.functions)
+            self._functions |= {self.addresses[name]: name for name in names}
         return self._functions.get(address, "")
 
     def provenance(self) -> Provenance:
@@ -118,9 +119,13 @@ def _inlined(function: Function, call: Location | None) -> Function:
     )
 
 
-def function_addresses(module: Module) -> dict[str, int]:
-    """What a pointer to each function holds: an address of its own, where no memory is."""
-    names = dict.fromkeys(function.name for function in module.functions)
+def function_addresses(*modules: Module) -> dict[str, int]:
+    """What a pointer to each function holds: an address of its own, where no memory is.
+
+    Several modules are the builds of one file: a function has the same address in all of them, for a pointer
+    that a launch of one build leaves in memory may be followed in another.
+    """
+    names = dict.fromkeys(function.name for module in modules for function in module.functions)
     return {name: FUNCTION_BASE + _FUNCTION_STEP * number for number, name in enumerate(names)}
 
 
