@@ -1,19 +1,18 @@
-"""The cache of builds that files of tests share: a kernel that several of them grade is compiled once."""
+"""The cache of builds that all tests of a run share: a file that several of them grade is compiled once.
+
+What is made once for a toolkit (the stand-in for CUDA's runtime, the index of its headers) lies there, too: a
+new cache costs seconds. Tests of the cache itself have one of their own.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
+VARIABLE = "TESTS_BUILDS"
+"""Names the folder to pytest's other processes, and to runs of pytest within a test."""
 
 
-def shared_builds(factory: pytest.TempPathFactory) -> Path:
-    """The folder of this run's builds, the same one for all of pytest's processes."""
-    own = factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared-builds"
-    folder.mkdir(exist_ok=True)
-    return folder
+def shared_builds() -> Path:
+    """The folder of this run's builds, which goes with the run."""
+    return Path(os.environ[VARIABLE])

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
+import tempfile
 import zlib
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+
+from tests.builds import VARIABLE
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -49,6 +53,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--record-seconds", action="store_true", help="bring the lists of slower tests up to date"
     )
+
+
+_OWN_BUILDS = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make a folder for the builds of this run, if none was named by the process that started this one."""
+    if VARIABLE not in os.environ:
+        config.stash[_OWN_BUILDS] = os.environ[VARIABLE] = tempfile.mkdtemp(prefix="builds-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove it in the process that made it."""
+    if _OWN_BUILDS in config.stash:
+        del os.environ[VARIABLE]
+        shutil.rmtree(config.stash[_OWN_BUILDS], ignore_errors=True)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest itself selects by marks

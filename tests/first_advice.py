@@ -9,6 +9,7 @@ from grader.assignment import find_assignment, load_assignment
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +40,8 @@ GENERIC = frozenset({OUTPUT, "partly-unwritten", "some-blocks", "edge-wrong", "v
 class FirstAdvice:
     """Grades of the kernels of assignments, as `check` gives them: on the visible cases."""
 
-    def __init__(self, cache: Path, seed: int = SEED) -> None:
-        self.tools = Tools(find_toolchain(), LocalSandbox(), cache)
+    def __init__(self, seed: int = SEED) -> None:
+        self.tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
         self.seed = seed
         self.plans: dict[str, pipeline.Plan] = {}
 

@@ -80,9 +80,9 @@ SAMPLE = ("boris", "dolores", "gustav", "ivan", "lena", "quentin")
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The tools of this machine, with the builds that others made."""
-    return Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def english_sentences(tools: Tools, folder: Path) -> dict[str, list[str]]:

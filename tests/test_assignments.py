@@ -63,9 +63,9 @@ MISTAKES = [
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Grader:
+def graded() -> Grader:
     """Grade a file on all cases of an assignment; what its submissions share is made once."""
-    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plans: dict[str, Plan] = {}
 
     def grade(assignment: Assignment, file: Path) -> Grade:

@@ -30,9 +30,9 @@ CASES = {"square-32", "mp3", "narrow", "dot-product"}
 
 
 @pytest.fixture(scope="module")
-def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
+def grades() -> dict[str, Grade]:
     """The grades of all attacks, and of the model solution after them, on a few cases."""
-    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=False)
     plan = replace(plan, cases=tuple(case for case in plan.cases if case.id in CASES))
     assert len(plan.cases) == len(CASES)

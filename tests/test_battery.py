@@ -44,6 +44,7 @@ from grader.nvcc import Tools, find_toolchain
 from grader.nvcc.program import build_program
 from grader.sandbox import LocalSandbox, Outcome, Result, Status
 from grader.sandbox import bubblewrap as wrapping
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -357,12 +358,12 @@ def test_where_only_the_package_is_installed_the_doctor_says_where_attacks_are(
     assert "they come with a clone of the repository" in line
 
 
-def test_a_breach_is_noticed(world: World, tmp_path: Path) -> None:
+def test_a_breach_is_noticed(world: World) -> None:
     """A harmless attack where nothing is shut in: it reads its canaries, and the runner says so.
 
     This is the proof that the battery can fail.
     """
-    battery = Battery(world, Tools(find_toolchain(), LocalSandbox(), tmp_path))
+    battery = Battery(world, Tools(find_toolchain(), LocalSandbox(), shared_builds()))
     before, breach, left, after, *_ = battery.run([BY_NAME["reads_canaries"]])
     assert [before.contained, left.contained, after.contained] == [True, True, True]
     assert not breach.contained

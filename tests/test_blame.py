@@ -15,9 +15,9 @@ from grader.model import FindingKind, Grade, KernelInterface, Submission, Verdic
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import audience
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
-    from pathlib import Path
 
     from grader.model import Named
 
@@ -39,7 +39,6 @@ BY_HAND = {
 
 
 def graded(
-    folder: Path,
     line: str,
     wrong: str = "",
     *,
@@ -51,16 +50,16 @@ def graded(
     assignment = load_assignment(find_assignment("vector-add"))
     assert isinstance(assignment.interface, KernelInterface)
     assignment = replace(assignment, interface=replace(assignment.interface, inline_asm=inline_asm))
-    tools = Tools(find_toolchain(), LocalSandbox(), folder)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
     source = (before + ADDS.format(line=line, wrong=wrong)).encode()
     return pipeline.grade(plan, Submission("me", "add.cu", source, "", headers=headers), tools)
 
 
 @pytest.mark.parametrize("name", BY_HAND)
-def test_what_a_student_writes_by_hand_fails_and_says_what_to_use_instead(tmp_path: Path, name: str) -> None:
+def test_what_a_student_writes_by_hand_fails_and_says_what_to_use_instead(name: str) -> None:
     """It is no error of ours, the cases that did run are judged, and the line is told."""
-    made = graded(tmp_path, BY_HAND[name])
+    made = graded(BY_HAND[name])
     assert (made.verdict, made.error) == (Verdict.FAIL, "")
     failing = [item.result for item in made.items if item.result.verdict is Verdict.FAIL]
     findings = [f for result in failing for f in result.findings if f.kind is FindingKind.UNSUPPORTED]
@@ -78,11 +77,9 @@ TEXTURES = {
 
 
 @pytest.mark.parametrize("name", TEXTURES)
-def test_fetches_from_textures_are_the_students_although_a_header_writes_them(
-    tmp_path: Path, name: str
-) -> None:
+def test_fetches_from_textures_are_the_students_although_a_header_writes_them(name: str) -> None:
     """No kernel is given a texture or a surface; the line is told, and what to use instead."""
-    made = graded(tmp_path, f"if (n & 31) {TEXTURES[name]}")
+    made = graded(f"if (n & 31) {TEXTURES[name]}")
     assert (made.verdict, made.error) == (Verdict.FAIL, "")
     failing = [item.result for item in made.items if item.result.verdict is Verdict.FAIL]
     findings = [f for result in failing for f in result.findings if f.kind is FindingKind.UNSUPPORTED]
@@ -120,16 +117,16 @@ RENAMED = {
 
 
 @pytest.mark.parametrize("name", RENAMED)
-def test_lines_that_are_said_to_be_of_the_toolkit_are_the_students(tmp_path: Path, name: str) -> None:
+def test_lines_that_are_said_to_be_of_the_toolkit_are_the_students(name: str) -> None:
     """Whatever file a directive claims."""
-    made = graded(tmp_path, "if (n & 31) trap();", before=RENAMED[name] + TRAP)
+    made = graded("if (n & 31) trap();", before=RENAMED[name] + TRAP)
     assert (made.verdict, made.error) == (Verdict.FAIL, "")
 
 
 @pytest.mark.parametrize("name", RENAMED)
-def test_what_cannot_be_read_is_the_students_whatever_its_lines_are_called(tmp_path: Path, name: str) -> None:
+def test_what_cannot_be_read_is_the_students_whatever_its_lines_are_called(name: str) -> None:
     """The file does not compile for the grader; no line is told where lines have other names."""
-    made = graded(tmp_path, BY_HAND["registers without number"], before=RENAMED[name])
+    made = graded(BY_HAND["registers without number"], before=RENAMED[name])
     assert (made.verdict, made.error) == (Verdict.FAIL, "")
     (compiles,) = (item.result for item in made.items if item.result.item.check == "compile")
     assert [(finding.kind, finding.line) for finding in compiles.findings] == [
@@ -137,16 +134,16 @@ def test_what_cannot_be_read_is_the_students_whatever_its_lines_are_called(tmp_p
     ]
 
 
-def test_what_stands_in_a_header_of_the_students_is_the_students(tmp_path: Path) -> None:
+def test_what_stands_in_a_header_of_the_students_is_the_students() -> None:
     """As if it stood in the source."""
     headers = (("own.h", TRAP.encode()),)
-    made = graded(tmp_path, "if (n & 31) trap();", before='#include "own.h"\n', headers=headers)
+    made = graded("if (n & 31) trap();", before='#include "own.h"\n', headers=headers)
     assert (made.verdict, made.error) == (Verdict.FAIL, "")
 
 
-def test_staff_may_allow_it_and_it_is_an_error_of_ours_then(tmp_path: Path) -> None:
+def test_staff_may_allow_it_and_it_is_an_error_of_ours_then() -> None:
     """With `inline_asm: true` nobody loses points for what the emulator lacks."""
-    made = graded(tmp_path, BY_HAND["a trap for debuggers"], inline_asm=True)
+    made = graded(BY_HAND["a trap for debuggers"], inline_asm=True)
     assert made.verdict is Verdict.ERROR
     assert "brkpt" in audience.student_view(made).error
 
@@ -192,11 +189,11 @@ def test_what_a_header_writes_is_never_blamed_on_the_student() -> None:
     assert written_by_hand(PtxSyntaxError("the PTX ends"), ptx, "student_source.cu", "a.cu") is None
 
 
-def test_a_place_that_assembly_gives_itself_is_none(tmp_path: Path) -> None:
+def test_a_place_that_assembly_gives_itself_is_none() -> None:
     """A `.loc` of the student's own names a file of the toolkit, and the instruction stays the student's."""
     uses_header = (
         "#include <cuda_fp16.h>\n__device__ float h(float x) { return __half2float(__float2half(x)); }\n"
     )
     line = 'if (n & 31) asm volatile(".loc 2 5 0\\n\\tbrkpt;");'
-    made = graded(tmp_path, line, before=uses_header)
+    made = graded(line, before=uses_header)
     assert (made.verdict, made.error) == (Verdict.FAIL, "")

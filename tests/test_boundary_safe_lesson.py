@@ -83,9 +83,9 @@ def test_the_grid_of_the_lesson() -> None:
 
 
 @pytest.fixture(scope="module")
-def without_gpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
+def without_gpu() -> dict[str, Grade]:
     """The grades of the solution and of the skeleton where there is no GPU."""
-    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=False)
     files = (STAFF / "solution.cu", ASSIGNMENT.path / "skeleton.cu")
     return {
@@ -128,10 +128,10 @@ def kernel_interface() -> KernelInterface:
     )
 
 
-def emulated(file: Path, folder: Path) -> Evidence:
+def emulated(file: Path) -> Evidence:
     """What a program would leave whose kernel is the one of the file, and whose host code is right."""
     interface = kernel_interface()
-    tools = Tools(find_toolchain(), LocalSandbox(), folder)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     built = build_kernels(tools, Submission("s", file.name, file.read_bytes(), ""), interface)
     assert built.ok, built.findings
     cases = []
@@ -160,14 +160,14 @@ def lost_arrays(evidence: Evidence) -> set[str]:
     return {r.item.id for r in results if r.item.check == "array" and r.verdict is Verdict.FAIL}
 
 
-def test_the_kernel_of_the_solution_is_right(tmp_path: Path) -> None:
+def test_the_kernel_of_the_solution_is_right() -> None:
     """On the emulator, for each width."""
-    assert lost_arrays(emulated(STAFF / "solution.cu", tmp_path)) == set()
+    assert lost_arrays(emulated(STAFF / "solution.cu")) == set()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", IN_THE_KERNEL)
-def test_a_mistake_in_the_kernel_loses_the_arrays_it_should(name: str, tmp_path: Path) -> None:
+def test_a_mistake_in_the_kernel_loses_the_arrays_it_should(name: str) -> None:
     """On the emulator: what mistakes.yaml says of the three arrays."""
-    found = lost_arrays(emulated(STAFF / "mistakes" / name, tmp_path))
+    found = lost_arrays(emulated(STAFF / "mistakes" / name))
     assert found == ARRAYS & set(MISTAKES[name]["loses"])

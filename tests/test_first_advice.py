@@ -9,7 +9,6 @@ import yaml
 
 from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.model import KernelInterface
-from tests.builds import shared_builds
 from tests.first_advice import FirstAdvice, code, is_right
 from tests.references import MISTAKES
 
@@ -59,9 +58,9 @@ WRONG = [wrong for assignment in ASSIGNMENTS for wrong in _table(assignment)]
 
 
 @pytest.fixture(scope="module")
-def advice(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
+def advice() -> FirstAdvice:
     """Grades on the visible cases."""
-    return FirstAdvice(shared_builds(tmp_path_factory))
+    return FirstAdvice()
 
 
 def _marked(wrong: Wrong) -> Any:  # noqa: ANN401 - pytest's parameter sets

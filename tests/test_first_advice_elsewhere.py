@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.builds import shared_builds
 from tests.first_advice import FirstAdvice, code, is_right
 from tests.references import MISTAKES
 
@@ -32,9 +31,9 @@ NOT_YET = {"textbook_phases_of_n.cu"}
 
 
 @pytest.fixture(scope="module")
-def advice(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
+def advice() -> FirstAdvice:
     """Grades on the visible cases."""
-    return FirstAdvice(shared_builds(tmp_path_factory))
+    return FirstAdvice()
 
 
 def _labelled() -> Iterator[Any]:

@@ -14,7 +14,6 @@ from grader.messages import text_of
 from grader.model import Verdict
 from grader.pipeline import make_plan
 from grader.reports import grade_json, html, record_json, text
-from tests.builds import shared_builds
 from tests.first_advice import SEED, FirstAdvice, code
 
 if TYPE_CHECKING:
@@ -31,9 +30,9 @@ GUSTAV = next((ROOT / "tests/sample_class/gustav").glob("*.cu"))
 
 
 @pytest.fixture(scope="module")
-def advice(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
+def advice() -> FirstAdvice:
     """Grades on the visible cases."""
-    return FirstAdvice(shared_builds(tmp_path_factory))
+    return FirstAdvice()
 
 
 def graded(advice: FirstAdvice, folder: Path, assignment: str, source: str) -> Grade:
@@ -88,9 +87,9 @@ def test_shared_memory_that_the_launch_does_not_give_is_told_first(
 
 
 @pytest.mark.parametrize("seed", [1, 2, 794422515])
-def test_advice_does_not_depend_on_the_seed(tmp_path: Path, seed: int) -> None:
+def test_advice_does_not_depend_on_the_seed(seed: int) -> None:
     """Two matrices with rows of the wrong length are told of together."""
-    assert code(FirstAdvice(tmp_path, seed).grade("tiled-matmul", GUSTAV)) == "both-leading-dimensions"
+    assert code(FirstAdvice(seed).grade("tiled-matmul", GUSTAV)) == "both-leading-dimensions"
 
 
 def test_the_cause_stands_on_top_of_every_report(advice: FirstAdvice) -> None:
@@ -151,9 +150,9 @@ def replaced(source: str, *changes: tuple[str, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def dynamic(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
+def dynamic() -> FirstAdvice:
     """The product in tiles, launched with dynamic shared memory for two of them."""
-    given = FirstAdvice(shared_builds(tmp_path_factory))
+    given = FirstAdvice()
     assignment = load_assignment(find_assignment("tiled-matmul"))
     interface = replace(assignment.kernel, shared=parse("2 * TILE_SIZE * TILE_SIZE * 4"))
     wanted = replace(assignment, interface=interface)

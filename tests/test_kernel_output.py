@@ -66,9 +66,9 @@ int main() {
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox."""
-    return Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 @pytest.fixture

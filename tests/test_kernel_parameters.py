@@ -16,6 +16,7 @@ from grader.gpu.pool import GpuPool
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler, with a cache for this module."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 GRID_CONSTANTS = """

@@ -15,6 +15,7 @@ from grader.model import CaseGrade, Grade, Submission, Verdict, Visibility
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import audience, gradescope, html, junit, text
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 ROOT = Path(__file__).parent.parent
 STAFF = ROOT / "reference/matmul"
@@ -61,7 +62,6 @@ def grade(
     folder: Path,
     hidden: tuple[tuple[str, int, int, int, str], ...],
     file: Path,
-    cache: Path,
     rubric: str = RUBRIC,
 ) -> Grade:
     """One submission, graded with these hidden cases."""
@@ -75,7 +75,7 @@ def grade(
         for name, m, k, n, kind in hidden
     )
     (place / "assignment.yaml").write_text(HEAD + cases + rubric, encoding="utf-8")
-    tools = Tools(find_toolchain(), LocalSandbox(), cache)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(load_assignment(place), 20, tools, visible_only=False)
     return pipeline.grade(plan, Submission("me", file.name, file.read_bytes(), ""), tools)
 
@@ -95,7 +95,7 @@ def test_two_assignments_that_hide_other_cases_say_the_same(tmp_path: Path, name
     """The kernel is right in the visible case and wrong in every hidden one, in the same way in both."""
     file = STAFF / "mistakes" / f"{name}.cu"
     source = file.read_text(encoding="utf-8").splitlines()
-    both = [grade(tmp_path / str(n), hidden, file, tmp_path / "c") for n, hidden in enumerate(HIDDEN)]
+    both = [grade(tmp_path / str(n), hidden, file) for n, hidden in enumerate(HIDDEN)]
     for graded in both:
         shown = {case.case.visibility: case.verdict for case in graded.cases}
         assert shown == {Visibility.VISIBLE: Verdict.PASS, Visibility.HIDDEN: Verdict.FAIL}
@@ -178,7 +178,7 @@ def test_a_kernel_that_wants_to_tell_of_hidden_cases_cannot(tmp_path: Path, name
     """It fails on another line for each size and each bit of an input, and none of it is told."""
     file = spy(tmp_path, MISDEEDS[name])
     source = file.read_text(encoding="utf-8").splitlines()
-    both = [grade(tmp_path / str(n), hidden, file, tmp_path / "c") for n, hidden in enumerate(HIDDEN)]
+    both = [grade(tmp_path / str(n), hidden, file) for n, hidden in enumerate(HIDDEN)]
     told = []
     for graded in both:
         verdicts = {case.case.visibility: case.verdict for case in graded.cases}
@@ -200,7 +200,7 @@ def test_an_item_that_prefers_help_to_secrecy_tells_lines(tmp_path: Path) -> Non
     """`hidden_lines: true` says where, and still neither shape nor element nor count."""
     file = spy(tmp_path, MISDEEDS["a store outside"])
     rubric = RUBRIC.replace("check: memory}", "check: memory, hidden_lines: true}")
-    graded = grade(tmp_path / "a", HIDDEN[0], file, tmp_path / "c", rubric)
+    graded = grade(tmp_path / "a", HIDDEN[0], file, rubric)
     memory = next(i.result for i in audience.student_view(graded).items if i.result.item.id == "memory")
     lines = file.read_text(encoding="utf-8").splitlines()
     where = [finding.line for finding in memory.findings]
@@ -214,7 +214,7 @@ def test_an_item_that_prefers_help_to_secrecy_tells_lines(tmp_path: Path) -> Non
 def test_times_of_hidden_cases_and_of_whole_runs_are_not_told(tmp_path: Path) -> None:
     """They would tell how large a hidden case is."""
     file = STAFF / "mistakes/does_not_compile.cu"
-    graded = grade(tmp_path, HIDDEN[0], file, tmp_path / "c")
+    graded = grade(tmp_path, HIDDEN[0], file)
     cases = tuple(
         replace(case, seconds=77.125) if case.case.visibility is Visibility.HIDDEN else case
         for case in graded.cases

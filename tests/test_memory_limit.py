@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,9 +14,7 @@ from grader.backends import emulator
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.builds import shared_builds
 
 ASSIGNMENT = load_assignment(find_assignment("vector-add"))
 
@@ -49,10 +46,10 @@ def test_a_stricter_limit_stays() -> None:
         np.ones(256 << 20, np.uint8)
 
 
-def test_what_takes_too_much_memory_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_much_memory_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither is it an error of ours, to be tried again, nor a zero."""
     monkeypatch.setattr(emulator, "limited", partial(emulator.limited, 96 << 20))
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True)
     grade = pipeline.grade(plan, Submission("s", "s.cu", BIG, ""), tools)
     assert grade.error == ""

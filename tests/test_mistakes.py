@@ -39,8 +39,8 @@ ALWAYS = {
 """One mistake of each sort; all the others take minutes."""
 
 
-def _graded(files: list[Path], cache: Path, *, visible_only: bool) -> dict[str, Grade]:
-    tools = Tools(find_toolchain(), LocalSandbox(), cache)
+def _graded(files: list[Path], *, visible_only: bool) -> dict[str, Grade]:
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=visible_only)
     submissions = [Submission(f.name, f.name, f.read_bytes(), "") for f in files]
     return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2)}
@@ -53,9 +53,9 @@ def _lost(grade: Grade) -> list[str]:
 class Grades(dict[str, Grade]):
     """Grades by file name, on all cases; each file is graded when it is first asked for."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.tools = Tools(find_toolchain(), LocalSandbox(), cache)
+        self.tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
         self.plan = pipeline.make_plan(ASSIGNMENT, SEED, self.tools, visible_only=False)
 
     def __missing__(self, name: str) -> Grade:
@@ -66,9 +66,9 @@ class Grades(dict[str, Grade]):
 
 
 @pytest.fixture(scope="module")
-def grades(tmp_path_factory: pytest.TempPathFactory) -> Grades:
+def grades() -> Grades:
     """The grades of the right kernels and of the mistakes."""
-    return Grades(shared_builds(tmp_path_factory))
+    return Grades()
 
 
 def test_every_mistake_is_described() -> None:
@@ -138,7 +138,7 @@ def test_findings_depend_on_nothing_but_the_file(tmp_path: Path) -> None:
     names = ("zoe.cu", "mid.cu", "Ada.cu")
     for name in names:
         (tmp_path / name).write_bytes(racy.read_bytes())
-    grades = _graded([tmp_path / name for name in names], tmp_path / "builds", visible_only=True)
+    grades = _graded([tmp_path / name for name in names], visible_only=True)
     found = [
         [repr(replace(finding, file="")) for item in grades[name].items for finding in item.result.findings]
         for name in names
@@ -147,11 +147,11 @@ def test_findings_depend_on_nothing_but_the_file(tmp_path: Path) -> None:
     assert found[0] == found[1] == found[2]
 
 
-def test_the_worked_example_of_the_lesson_launches_75_by_63_blocks(tmp_path: Path) -> None:
+def test_the_worked_example_of_the_lesson_launches_75_by_63_blocks() -> None:
     """1000 x 800 times 800 x 1200 with 16 x 16 tiles: 4,725 blocks."""
     source = (FOLDER / "solution.cu").read_bytes()
     built = build_kernels(
-        Tools(find_toolchain(), LocalSandbox(), tmp_path),
+        Tools(find_toolchain(), LocalSandbox(), shared_builds()),
         Submission("s", "s.cu", source, ""),
         ASSIGNMENT.kernel,
     )
@@ -162,9 +162,9 @@ def test_the_worked_example_of_the_lesson_launches_75_by_63_blocks(tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_right_kernels_in_many_styles_have_full_marks(tmp_path: Path) -> None:
+def test_right_kernels_in_many_styles_have_full_marks() -> None:
     """No style of a correct kernel is falsely accused, on the visible cases."""
-    grades = _graded(STYLES, tmp_path, visible_only=True)
+    grades = _graded(STYLES, visible_only=True)
     accused = {
         name: (_lost(grade), grade.error)
         for name, grade in grades.items()

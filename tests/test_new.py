@@ -13,6 +13,7 @@ from grader.cli import main, new
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 ROOT = Path(__file__).parent.parent
 
@@ -60,7 +61,7 @@ def _course(tmp_path: Path) -> Path:
 
 def _lost(folder: Path, files: list[Path]) -> list[list[str]]:
     """The items that each file fails, on all cases."""
-    tools = Tools(find_toolchain(), LocalSandbox(), folder / "builds")
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(load_assignment(folder / "assignments/first"), 7, tools, visible_only=False)
     grades = [pipeline.grade(plan, Submission(f.stem, f.name, f.read_bytes(), ""), tools) for f in files]
     assert not any(grade.error for grade in grades)

@@ -10,6 +10,7 @@ from grader.assignment import find_assignment, load_assignment
 from grader.model import FindingKind, Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +39,7 @@ def _graded(folder: Path, offset: str) -> Grade:
     case = f"  - {{id: only, shape: {{M: 32, K: 32, N: 32}}, {tags}{offset}}}\n"
     begin, end = text.index("cases:\n") + len("cases:\n"), text.index("timing:")
     (folder / "assignment.yaml").write_text(text[:begin] + case + text[end:], encoding="utf-8")
-    tools = Tools(find_toolchain(), LocalSandbox(), folder.parent / "builds")
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(load_assignment(folder), 7, tools, visible_only=False)
     return pipeline.grade(plan, Submission("mine", "mine.cu", KERNEL.encode(), ""), tools)
 

@@ -11,6 +11,7 @@ from grader.assignment import load_assignment
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +76,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _graded(course: Path, source: str) -> Grade:
-    tools = Tools(find_toolchain(), LocalSandbox(), course / "builds")
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(load_assignment(course / "assignments/evens"), 1, tools, visible_only=False)
     return pipeline.grade(plan, Submission("s", "s.cu", source.encode(), "d"), tools)
 

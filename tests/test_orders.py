@@ -16,9 +16,9 @@ from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
-    from pathlib import Path
 
     from grader.model import Grade
 
@@ -60,9 +60,9 @@ WAITING = {
 }
 
 
-def graded(assignment: str, source: str, folder: Path) -> Grade:
+def graded(assignment: str, source: str) -> Grade:
     """The grade of a source on the visible cases."""
-    tools = Tools(find_toolchain(), LocalSandbox(), folder)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(load_assignment(find_assignment(assignment)), 1, tools, visible_only=True)
     return pipeline.grade(plan, Submission("mine", "mine.cu", source.encode(), ""), tools)
 
@@ -82,22 +82,22 @@ def with_atomic_tiles(source: str) -> str:
     )
 
 
-def test_atomic_accesses_are_no_barriers(tmp_path: Path) -> None:
+def test_atomic_accesses_are_no_barriers() -> None:
     """What threads read depends on who comes first; with barriers the same accesses are right."""
     source = with_atomic_tiles(MATMUL.read_text("utf-8"))
-    grade = graded("tiled-matmul", source.replace("__syncthreads();", ""), tmp_path)
+    grade = graded("tiled-matmul", source.replace("__syncthreads();", ""))
     assert verdict(grade, "aligned") is Verdict.PASS
     assert verdict(grade, "barriers") is Verdict.FAIL
 
 
-def test_atomic_accesses_between_barriers_are_right(tmp_path: Path) -> None:
+def test_atomic_accesses_between_barriers_are_right() -> None:
     """The barriers make every order the same."""
-    grade = graded("tiled-matmul", with_atomic_tiles(MATMUL.read_text("utf-8")), tmp_path)
+    grade = graded("tiled-matmul", with_atomic_tiles(MATMUL.read_text("utf-8")))
     assert grade.score == grade.max_score
 
 
 @pytest.mark.parametrize("name", WAITING)
-def test_threads_that_wait_for_each_other_are_right_in_every_order(name: str, tmp_path: Path) -> None:
+def test_threads_that_wait_for_each_other_are_right_in_every_order(name: str) -> None:
     """However they wait."""
-    grade = graded("reduction", HEAD + WAITING[name], tmp_path)
+    grade = graded("reduction", HEAD + WAITING[name])
     assert [verdict(grade, item) for item in ("whole-blocks", "any-length", "barriers")] == [Verdict.PASS] * 3

@@ -16,6 +16,7 @@ from grader.nvcc import Tools, find_toolchain
 from grader.nvcc.kernel import student_names
 from grader.reports import text
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from grader.model import CaseEvidence, Grade
@@ -37,9 +38,9 @@ EXCHANGED = EXCHANGED.replace(
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """A compiler with a cache of its own."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def graded(tools: Tools, source: str, *, visible_only: bool = True) -> Grade:

@@ -38,6 +38,7 @@ from grader.model import (
 from grader.nvcc import Tools, build_program, find_toolchain
 from grader.plan import Plan
 from grader.sandbox import Equipment, Job, Limits, LocalSandbox, Outcome, Result, Stage, Status
+from tests.builds import shared_builds
 from tests.gpu.pretend import GPU
 
 if TYPE_CHECKING:
@@ -104,9 +105,9 @@ int main() {
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox; builds are kept for this file's tests."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 @pytest.fixture(scope="module")

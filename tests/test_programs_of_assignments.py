@@ -96,9 +96,9 @@ OTHERS = [(name, file) for name, files in MISTAKES.items() for file in sorted(se
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+def graded() -> Graded:
     """Grade a file of an assignment, with hidden cases."""
-    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plans = {
         name: pipeline.make_plan(assignment, 3, tools, visible_only=False)
         for name, assignment in ASSIGNMENTS.items()

@@ -13,6 +13,7 @@ from grader.nvcc import Tools, build_program, find_toolchain
 from grader.nvcc.units import units_of
 from grader.sandbox import LocalSandbox
 from grader.submission import PROGRAM, SOURCE, read_submission
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,9 +70,9 @@ void twice(int *p, int n) {
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox, with a cache."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def _folder(folder: Path, files: dict[str, str]) -> Path:

@@ -15,6 +15,7 @@ from grader.nvcc import Tools, build_program, find_toolchain
 from grader.nvcc.source import compile_files, with_values
 from grader.reports.audience import student_view
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,9 +50,9 @@ int main() {
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def _graded(tools: Tools, folder: Path, source: str) -> Grade:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from grader import pipeline
@@ -12,9 +10,7 @@ from grader.backends.emulated_kernel import EmulatedKernel
 from grader.model import KernelInterface, Parameter, Structure, Submission, Verdict
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.builds import shared_builds
 
 INTERFACE = KernelInterface("k", (Parameter("x", "inout", "float32"),), (), (), ())
 
@@ -57,9 +53,9 @@ BODIES = {
 }
 
 
-def structure_of(name: str, folder: Path) -> Structure:
+def structure_of(name: str) -> Structure:
     """Compile a kernel and look at it."""
-    tools = Tools(find_toolchain(), LocalSandbox(), folder)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     built = build_kernels(tools, Submission(name, "k.cu", BODIES[name].encode(), ""), INTERFACE)
     assert built.ok, built.findings
     return EmulatedKernel(built, built.source_name, "k.cu").structure()
@@ -77,19 +73,19 @@ def structure_of(name: str, folder: Path) -> Structure:
         ("CUB", {"shared_loads", "shared_stores", "barriers", "shuffles", "library"}),
     ],
 )
-def test_a_kernel_uses_what_its_instructions_say(name: str, used: set[str], tmp_path: Path) -> None:
+def test_a_kernel_uses_what_its_instructions_say(name: str, used: set[str]) -> None:
     """Not what its text says: what the compiler left of it, however far from the kernel itself."""
-    found = structure_of(name, tmp_path)
+    found = structure_of(name)
     sorts = ("shared_loads", "shared_stores", "barriers", "atomics", "shuffles", "constant_loads")
     seen = {sort for sort in sorts if getattr(found, sort).count} | ({"library"} if found.library else set())
     assert seen == used
 
 
 @pytest.mark.slow
-def test_lines_are_those_of_the_students_file(tmp_path: Path) -> None:
+def test_lines_are_those_of_the_students_file() -> None:
     """And a library is named by the header that its code is from."""
-    assert [name for name, _ in structure_of("CUB", tmp_path).library] == ["CUB"]
-    assert structure_of("tile", tmp_path).barriers.lines == (4,)
+    assert [name for name, _ in structure_of("CUB").library] == ["CUB"]
+    assert structure_of("tile").barriers.lines == (4,)
 
 
 SERIAL_SUM = """#define BLOCK_SIZE 256
@@ -110,10 +106,10 @@ __global__ void sumReduce(const float* values, float* total, int N) {
 """
 
 
-def test_what_nobody_runs_earns_nothing(tmp_path: Path) -> None:
+def test_what_nobody_runs_earns_nothing() -> None:
     """One thread adds up all numbers; shuffles and shared memory stand where no thread comes to."""
     assignment = load_assignment(find_assignment("reduction"))
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(assignment, 11, tools, visible_only=True)
     solution = (staff_folder(assignment) / "solution.cu").read_bytes()
     lost = {}

@@ -23,6 +23,7 @@ from grader.ptx import parse
 from grader.ptx.parser import module_variables, symbol_called
 from grader.reports import text
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def write(root: Path, spec: str) -> Path:
 
 
 def _graded(course: Path, source: str, device: PretendGpu | None = None) -> Grade:
-    tools = Tools(find_toolchain(), device or LocalSandbox(), course / "builds")
+    tools = Tools(find_toolchain(), device or LocalSandbox(), shared_builds())
     pool = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),))
     assignment = load_assignment(course / "assignments/filter")
     plan = pipeline.make_plan(

@@ -13,6 +13,7 @@ from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 from tests.program_assignments import graded_on_host, lost, mistakes
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def test_a_self_check_leaves_the_other_sizes_out(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def by_nvcc(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
+def by_nvcc() -> dict[str, Grade]:
     """The grades of the solution and of the skeleton, built as a student's file is."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=False)
     files = (STAFF / "solution.cu", ASSIGNMENT.path / "skeleton.cu")
     return {

@@ -16,6 +16,7 @@ from grader.mistakes import bundled_texts
 from grader.model import AdviceKind, FindingKind, Grade, Submission
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +27,9 @@ READ = f"To read: {bundled_texts().concepts['barrier']}."
 
 
 @pytest.fixture(scope="module")
-def check(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], Grade]:
+def check() -> Callable[[bytes], Grade]:
     """Grade a source on the visible cases."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True)
 
     def graded(source: bytes) -> Grade:
@@ -143,9 +144,9 @@ def test_the_naive_kernel_is_told_to_share_what_it_loads(check: Callable[[bytes]
     assert advice.message.startswith("each element of `A` and of `B` that a block uses is loaded 16 times")
 
 
-def test_advice_that_is_switched_off_is_not_given(tmp_path: Path) -> None:
+def test_advice_that_is_switched_off_is_not_given() -> None:
     """As for the naive kernel, where shared memory is the next lesson."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     quiet = replace(ASSIGNMENT, advice=False, cases=ASSIGNMENT.cases[:1])
     for assignment, told in ((quiet, 0), (replace(quiet, advice=True), 1)):
         plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)

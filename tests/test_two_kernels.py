@@ -16,6 +16,7 @@ from grader.model import KernelInterface, Submission, Verdict
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cache() -> Path:
     """Builds of this module's tests."""
-    return tmp_path_factory.mktemp("builds")
+    return shared_builds()
 
 
 def _graded(assignment: Assignment, cache: Path, source: str) -> Grade:

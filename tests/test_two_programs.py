@@ -16,6 +16,7 @@ from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.model import Severity, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,9 +64,9 @@ IN_FRONT = {
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Grader:
+def graded() -> Grader:
     """Grade a source on the visible cases."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True)
 
     def grade(source: str) -> Grade:

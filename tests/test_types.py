@@ -17,6 +17,7 @@ from grader.nvcc import Tools, find_toolchain
 from grader.oracle import is_poison, load_oracle, poison
 from grader.precision import BFLOAT16, encoded, numbers, precision_of
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:
@@ -73,9 +74,9 @@ TYPES = {
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler, with a cache for this module."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def _graded(folder: Path, tools: Tools, types: str, wrong: tuple[str, str] = ("", "")) -> Grade:

@@ -11,6 +11,7 @@ from grader.model import ProgramInterface, Submission
 from grader.nvcc import Tools, build_program, find_toolchain
 from grader.nvcc.source import compile_files
 from grader.sandbox import Job, Limits, LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from grader.sandbox import Result
@@ -63,9 +64,9 @@ INPUT = "3\n1.5\n2\n3\n"
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox; each program is built once."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def ran(

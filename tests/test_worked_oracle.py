@@ -15,6 +15,7 @@ from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.oracle import load_oracle
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 CHAPTER = Path(__file__).parent.parent / "reference/README.md"
 FILES = (
@@ -54,7 +55,7 @@ def test_the_bound_of_the_example_takes_every_order_and_no_half_precision(course
 def test_the_model_solution_of_the_example_has_full_marks(course: Path) -> None:
     """And a mean over one column too few has not, and is told where it fails first."""
     assignment = load_assignment(course / "assignments/row-mean")
-    tools = Tools(find_toolchain(), LocalSandbox(), course / "builds")
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(assignment, 5, tools, visible_only=False)
     source = (course / "reference/row-mean/solution.cu").read_bytes()
     right = pipeline.grade(plan, Submission("a", "a.cu", source, ""), tools)
@@ -69,7 +70,7 @@ def test_the_model_solution_of_the_example_has_full_marks(course: Path) -> None:
 def test_the_mistake_of_the_example_is_told_by_its_name(course: Path) -> None:
     """The sums of the rows in place of their means are what `hypotheses.py` and `feedback.yaml` name."""
     assignment = load_assignment(course / "assignments/row-mean")
-    tools = Tools(find_toolchain(), LocalSandbox(), course / "builds")
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(assignment, 5, tools, visible_only=False)
     source = (course / "reference/row-mean/solution.cu").read_text(encoding="utf-8")
     undivided = source.replace("sum / N", "sum")

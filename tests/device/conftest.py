@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.builds import shared_builds
 from tests.device.hosts import Ran, compile_host, serve, tools
 
 if TYPE_CHECKING:
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def own_tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def own_tools() -> Tools:
     """A compiler that keeps what it made."""
-    return tools(tmp_path_factory.mktemp("cache"))
+    return tools(shared_builds())
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from grader import pipeline
@@ -24,9 +22,7 @@ from grader.model import (
 )
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.builds import shared_builds
 
 
 def evidence(*cases: CaseEvidence) -> Evidence:
@@ -79,10 +75,10 @@ def test_arrays_with_one_index_are_vectors() -> None:
     )
 
 
-def graded(name: str, file: str, cache: Path) -> Grade:
+def graded(name: str, file: str) -> Grade:
     """A file of the staff's, on the visible cases."""
     assignment = load_assignment(find_assignment(name))
-    tools = Tools(find_toolchain(), LocalSandbox(), cache)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
     source = (staff_folder(assignment) / "mistakes" / file).read_bytes()
     return pipeline.grade(plan, Submission("s", file, source, ""), tools)
@@ -94,9 +90,9 @@ def hints(grade: Grade) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_guard_with_exchanged_bounds_is_told_in_every_item(tmp_path: Path) -> None:
+def test_a_guard_with_exchanged_bounds_is_told_in_every_item() -> None:
     """Nobody is sent to the grid or to atomic operations."""
-    found = hints(graded("naive-matmul", "guard_swapped.cu", tmp_path))
+    found = hints(graded("naive-matmul", "guard_swapped.cu"))
     assert set(found) == {"edges", "memory", "owners"}
     assert found["edges"].startswith("Exchange the bounds in the guard")
     assert all(
@@ -106,22 +102,22 @@ def test_a_guard_with_exchanged_bounds_is_told_in_every_item(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_wrong_row_length_is_told_before_the_guard(tmp_path: Path) -> None:
+def test_a_wrong_row_length_is_told_before_the_guard() -> None:
     """The guard is right there."""
-    found = hints(graded("tiled-matmul", "a_indexed_with_n.cu", tmp_path))
+    found = hints(graded("tiled-matmul", "a_indexed_with_n.cu"))
     assert found["memory"].startswith("Look at the length of a row first")
     assert found["edges"].startswith("Index `A` with its own number of columns")
 
 
 @pytest.mark.slow
-def test_a_vector_s_hints_do_not_talk_of_rows(tmp_path: Path) -> None:
+def test_a_vector_s_hints_do_not_talk_of_rows() -> None:
     """Nor of columns."""
-    for hint in hints(graded("vector-add", "guard_on_the_store_only.cu", tmp_path)).values():
+    for hint in hints(graded("vector-add", "guard_on_the_store_only.cu")).values():
         assert "row" not in hint
         assert "column" not in hint
 
 
 @pytest.mark.slow
-def test_counting_bytes_by_atomic_operations_gets_no_advice_about_either(tmp_path: Path) -> None:
+def test_counting_bytes_by_atomic_operations_gets_no_advice_about_either() -> None:
     """Each byte is loaded once, and the data choose the bin."""
-    assert graded("histogram", "global_atomics.cu", tmp_path).advice == ()
+    assert graded("histogram", "global_atomics.cu").advice == ()

@@ -16,6 +16,7 @@ from tests.bench.gpu.grading import MATMUL, put, students
 from tests.bench.gpu.options import parse
 from tests.bench.gpu.padding import Line, fitted, padded
 from tests.bench.gpu.variants import Original, a_class, reference_files, right_files, variant
+from tests.builds import shared_builds
 
 # --- submissions --------------------------------------------------------------------------------------
 
@@ -39,10 +40,10 @@ def test_a_variant_has_other_names_and_is_otherwise_the_same() -> None:
 @pytest.mark.parametrize(
     "original", [*reference_files()[:2], *right_files()[::17]], ids=lambda each: each.name
 )
-def test_a_variant_still_builds(original: Original, tmp_path: Path) -> None:
+def test_a_variant_still_builds(original: Original) -> None:
     """A right kernel stays one that the compiler takes."""
     interface = load_assignment(find_assignment("tiled-matmul")).kernel
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     built = build_kernels(tools, Submission("s", "s.cu", variant(original.source, 3), ""), interface)
     assert built.ok, built.findings
 

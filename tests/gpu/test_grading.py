@@ -19,6 +19,7 @@ from grader.gpu import devices
 from grader.gpu.pool import GpuPool
 from grader.model import FindingKind, Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
+from tests.builds import shared_builds
 from tests.gpu.pretend import GPU, Arrays, Case, PretendGpu, product
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cache() -> Path:
     """Builds of this module's tests."""
-    return tmp_path_factory.mktemp("builds")
+    return shared_builds()
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from grader.gpu import devices
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 from tests.kinds.test_functions import ON_DEVICE, ON_HOST, write_assignment
 from tests.program_assignments import lost, mistakes
 
@@ -37,9 +38,9 @@ FILES = [(name, file) for name, files in MISTAKES.items() for file in files]
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests import test_kernel_parameters, test_symbols, test_types
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,9 +27,9 @@ BFLOATS = ("__nv_bfloat16", "__nv_bfloat16")
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler, with a cache for this module."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def _graded(folder: Path, tools: Tools, source: str) -> Grade:

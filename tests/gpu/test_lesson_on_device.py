@@ -13,6 +13,7 @@ from grader.gpu import devices
 from grader.model import Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 from tests.program_assignments import lost, mistakes
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ MISTAKES = mistakes(ASSIGNMENT)
 
 
 @pytest.fixture(scope="module")
-def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
+def grades() -> dict[str, Grade]:
     """The solution, the skeleton and every mistake, one after the other on the GPUs that are here."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     backend = prepare("gpu", tools, devices.visible(devices.find_gpus()))
     plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=False, backend=backend)
     files: list[Path] = [STAFF / "solution.cu", ASSIGNMENT.path / "skeleton.cu"]

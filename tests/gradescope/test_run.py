@@ -37,9 +37,9 @@ SUBMISSIONS: dict[str, tuple[dict[str, bytes], object]] = {
 
 
 @pytest.fixture(autouse=True)
-def _no_other_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _no_other_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not everybody who runs the tests is root: who compiles is seen in the container's test."""
-    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     monkeypatch.setattr(run, "find_tools", lambda: tools)
     monkeypatch.setattr(run, "must_be_out_of_reach", lambda *_: None)
 

@@ -105,7 +105,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Class:
     """The class; each is graded by the test that asks for it."""
     folder = tmp_path_factory.mktemp("class")
     _hand_in(folder)
-    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=True)
     return Class(plan, tools, {one.id: one for one in read_download(folder).submissions})
 

@@ -25,9 +25,9 @@ ASSIGNMENT = load_assignment(find_assignment("matmul-function"))
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+def graded() -> Graded:
     """Grade a mistake of the bundled assignment, on its visible cases."""
-    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=True)
 
     def grade(name: str) -> Grade:

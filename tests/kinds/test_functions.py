@@ -12,6 +12,7 @@ from grader.errors import UsageError
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,9 +88,9 @@ int main() { return 3; }
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox; the stand-in is compiled once for this file's tests."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def write_assignment(folder: Path, pointers: str, outputs: str = "poison", items: str = "") -> Assignment:

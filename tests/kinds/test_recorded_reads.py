@@ -55,9 +55,9 @@ extern "C" void scale(const float *x, float *y, int n) {
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox."""
-    return Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def on_host(before: str = "", after: str = "", source: str = "x") -> str:

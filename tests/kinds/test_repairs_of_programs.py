@@ -16,6 +16,7 @@ from grader.kinds.program.repairs import MOST_BYTES, MOST_LAUNCHES, Trials
 from grader.model import Finding, FindingKind, Launch, Run, Severity, Submission
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,9 +64,9 @@ BARRIER = "add `__syncthreads()` between lines 4 and 5: tried, and the race is g
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox; the stand-in is compiled once for this file's tests."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def _races(tools: Tools, folder: Path, source: str) -> CheckResult:

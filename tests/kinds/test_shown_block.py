@@ -25,9 +25,9 @@ SIZES = {"large": (20, 50, 10), "small": (5, 20, 3), "single": (1, 1, 1)}
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The tools of this machine, with the builds that others made."""
-    return Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def graded(tools: Tools, file: str, visibility: Visibility = Visibility.VISIBLE) -> Grade:

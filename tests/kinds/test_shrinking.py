@@ -18,6 +18,7 @@ from grader.model import Submission, Visibility
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -52,10 +53,10 @@ def test_what_comes_out_fails_and_is_minimal(sizes: tuple[int, int], seed: int) 
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[Visibility, Grade]:
+def graded() -> dict[Visibility, Grade]:
     """A kernel that sums up one tile only, on one case that is visible, and on the same one hidden."""
     assignment = load_assignment(find_assignment("tiled-matmul"))
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     source = (MISTAKES / "one_tile_only.cu").read_bytes()
     grades = {}
     for visibility in (Visibility.VISIBLE, Visibility.HIDDEN):

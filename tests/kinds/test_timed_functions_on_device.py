@@ -16,6 +16,7 @@ from grader.gpu import devices
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,9 +149,9 @@ extern "C" void solve(const float *A, const float *B, float *C, int M, int N, in
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def graded(

@@ -13,6 +13,7 @@ from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import record_json
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,9 +62,9 @@ NAIVE = NAIVE.replace("if (i < n)", "if (i < n) y[i] = 0;\n    if (i < n)").repl
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """The compiler and the local sandbox; the stand-in is compiled once for this file's tests."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 def _graded(

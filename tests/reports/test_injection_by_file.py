@@ -15,6 +15,7 @@ from grader.model import Grade, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from grader.submission import lines
+from tests.builds import shared_builds
 from tests.reports.test_injection import REPORTS
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ SOURCES = {
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools() -> Tools:
     """A compiler of our own, with nothing built before."""
-    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 @pytest.fixture(scope="module")
