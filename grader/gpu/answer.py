@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -175,7 +176,10 @@ def array_header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     stream = io.BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("an unexpected version of the format")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_HEADER_BYTES)
+    try:
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_HEADER_BYTES)
+    except TokenError as problem:  # NumPy splits a header that Python does not read into words
+        raise ValueError(str(problem)) from None
     if dtype.hasobject or (fortran and len(shape) > 1):
         raise ValueError("objects, or an order that was not asked for")
     return shape, dtype, stream.tell()
