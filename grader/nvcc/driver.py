@@ -111,7 +111,7 @@ def _rules(dependencies: str) -> Iterator[str]:
 
 
 _UNRESOLVED = re.compile(r"(?P<kind>undefined reference to|multiple definition of) [`'](?P<name>.+?)'(?:;|$)")
-_LINKED_PLACE = re.compile(r"(?P<path>[^\s:]+):(?P<line>\d+): $")
+_LINKED_PLACE = re.compile(r"(?P<path>[^\s:]+):(?P<line>\d+):(?:\(\S+?\):)? $")
 _ABSENT = re.compile(r"cannot find (?P<name>[^\s:]+)")
 _TOO_FAR = re.compile(r"relocation truncated to fit|failed to convert GOTPCREL relocation")
 _OURS = re.compile(r"^.*(?:\bld(?:\.\w+)?|collect2): (?P<text>.*)$")
