@@ -79,7 +79,7 @@ test-slurm: $(STAMP)  ## a class on a real Slurm of two nodes (as root: .ci/slur
 	SLURM_CONF="$$(.ci/slurm)" $(BIN)/python -m pytest -q -m slurm tests/cluster
 
 test-browser: $(STAMP)  ## the pages in Chromium (as root: .ci/browser)
-	$(BIN)/python -m pytest -q -m browser tests/trace tests/reports
+	$(BIN)/python -m pytest -q -m browser $(IN_PARALLEL) tests/trace tests/reports
 
 docs: $(STAMP)  ## the documents as a site, in build/site; a link that leads nowhere is an error
 	$(BIN)/mkdocs build --strict

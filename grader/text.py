@@ -114,7 +114,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _visible(line: str) -> str:
-    if line.isascii() and line.isprintable():
+    if line.isprintable() and not UNSEEN.search(line):
         return line
     return "".join(c if is_visible(c) else escape_character(c) for c in line.expandtabs(TAB_WIDTH))
 

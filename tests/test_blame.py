@@ -18,7 +18,6 @@ from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
 
 if TYPE_CHECKING:
-
     from grader.model import Named
 
 ADDS = """\

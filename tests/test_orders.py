@@ -19,7 +19,6 @@ from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
 
 if TYPE_CHECKING:
-
     from grader.model import Grade
 
 MATMUL = staff_folder(load_assignment(find_assignment("tiled-matmul"))) / "solution.cu"

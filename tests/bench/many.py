@@ -5,7 +5,8 @@
 makes a class of the sample class and the mistakes, each file with a comment of its own, so that no build is
 cached, and grades it in a process group that is watched through ``/proc``. With ``--kills`` the class is
 graded once more, the whole group is killed with SIGKILL at random moments and started again, and both
-folders are compared. ``--recorded`` grades some of them, and then feeds the parent with these
+folders are compared; with ``--keep`` that may be a run of its own.
+``--recorded`` grades some of them, and then feeds the parent with these
 grades under as many names: all that the parent does is real, no process grades, and grades come as fast as it
 takes them. Options of `grade`, such as ``--cluster local``, are passed on.
 """
@@ -228,7 +229,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--recorded", action="store_true")
-    parser.add_argument("--keep", type=Path, help="leave all files here")
+    parser.add_argument(
+        "--keep", type=Path, help="leave all files here; a class that was graded here is not graded again"
+    )
     options, further = parser.parse_known_args()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="grader-many-"))
     try:
@@ -251,19 +254,24 @@ def _measure(options: argparse.Namespace, further: list[str], folder: Path) -> N
         return folder / name
 
     start = [sys.executable, "-m", "grader"]
-    make_class(folder / "class", options.number)
+    if not (folder / "class").exists():
+        make_class(folder / "class", options.number)
     if options.recorded:
         make_class(folder / "few", RECORDED)
         watched([*start, *command("few", "records")], cache("cache-0"))
         start = [sys.executable, "-m", "tests.bench.many", "--feed", str(folder / "records")]
-    whole = watched([*start, *command("class", "whole")], cache("cache-1"))
-    _print(whole, options.number)
+    stored = folder / "seconds"
+    if not stored.exists():
+        whole = watched([*start, *command("class", "whole")], cache("cache-1"))
+        _print(whole, options.number)
+        stored.write_text(str(whole.seconds), encoding="ascii")
     for name, seconds, size in end(OutFolder(folder / "whole"), options.number):
         _say(f"  {name:<26}{seconds:8.2f} s {size / 1e6:10.2f} MB")
     again = watched([*start, *command("class", "whole")], folder / "cache-1")
     _say(f"taken up with nothing left to grade: {again.seconds:.1f} s, peak {_peak(again):.0f} MiB")
     if options.kills:
-        _kill(options, [*start, *command("class", "killed")], cache("cache-2"), whole.seconds)
+        seconds = float(stored.read_text(encoding="ascii"))
+        _kill(options, [*start, *command("class", "killed")], cache("cache-2"), seconds)
         differing = differences(folder / "whole", folder / "killed")
         _say(f"files that differ from the uninterrupted class: {', '.join(differing[:8]) or 'none'}")
 
