@@ -131,8 +131,10 @@ _MISTAKES: Mapping[str, str] = {
     "class-group-one": "{count} loses {items}:",
     "class-names-more": "and {number} more",
     "class-same-code": "The compiler makes the same code of {names}.",
+    "class-same-code-all": "The compiler makes the same code of all {number}.",
     "class-one-comment": "one comment for all {number}",
     "class-into": "Into `{file}`:",
+    "class-addresses": "Their addresses, to write to all of them:",
     "class-alone": "What one alone has",
     "class-says": "what it says",
 }

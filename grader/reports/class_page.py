@@ -110,6 +110,7 @@ def render(
         excerpt=lambda cause: _excerpt(cause, source_of),
         example_message=_message,
         to_paste=_to_paste,
+        addresses=lambda group: _addresses(group, grades),
         folder=folder_of,
         bar=lambda part, whole: svg.bar([svg.Part(part / max(whole, 1), "fail")]),
         catches=case_catches(grades),
@@ -147,7 +148,7 @@ def _columns(
 
 def _width(texts: Iterable[str]) -> int:
     """Room for each of some texts, in characters."""
-    return min(max(map(len, texts), default=0), WIDEST) + 3
+    return min(max(map(len, texts), default=0), WIDEST) + 2
 
 
 def _row(grade: Grade, items: Sequence[str], cause: int | None) -> Row:
@@ -219,6 +220,13 @@ def _message(cause: SharedCause) -> str:
     """What the example is told."""
     grade = cause.example
     return one_line(grade.cause.message if grade.cause else note(grade), 400)
+
+
+def _addresses(group: Group, grades: Sequence[Grade]) -> str:
+    """The addresses of a group, to write to all of them; empty where the roster has none."""
+    of_id = {grade.submission_id: grade.hand_in.students for grade in grades if grade.hand_in}
+    everybody = (student.email for name in group.ids for student in of_id.get(name, ()))
+    return ", ".join(dict.fromkeys(one_line(email) for email in everybody if email))
 
 
 def _to_paste(group: Group) -> str:

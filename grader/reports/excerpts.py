@@ -93,6 +93,12 @@ def quote(
     return rows
 
 
+def without_indentation(rows: Sequence[QuotedLine]) -> list[QuotedLine]:
+    """The same rows without the spaces that all of them begin with: a phone is forty letters wide."""
+    indented = [len(row.code) - len(row.code.lstrip()) for row in rows if row.code.strip()]
+    return [row._replace(code=row.code[min(indented) :]) for row in rows] if indented else list(rows)
+
+
 def is_in(finding: Finding, submission_file: str) -> bool:
     """Whether the lines of a finding are those of the file that was graded."""
     return finding.file in {"", submission_file, PurePath(submission_file).name}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.messages import text_of
+from grader.messages import templates_of, text_of
 from grader.reports import excerpts, pictures, submission_page, text, trace_files, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.pages import asset, page
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 12
 """Wrong elements in the table below a heat map."""
+MOST_NAMED = 2
+"""Cases whose names say more than that all fail."""
 
 
 @in_its_words
@@ -47,6 +49,7 @@ def render(
         failing_cases=lambda item: _failing_cases(grade, shown, item),
         most_advice=text.MOST_ADVICE,
         most_samples=MOST_SAMPLES,
+        jump_where=templates_of(["jump-where"])["jump-where"],
         trace=embedded,
         embedded=(embedded.script_hash, embedded.style_hash) if embedded else None,
         **submission_page.view(
@@ -75,15 +78,18 @@ _TELLING = {
 """Functions with which the template tells of a record."""
 
 
-def _failing_cases(grade: Grade, shown: Grade, item: ItemGrade) -> list[str]:
-    """The names of the cases in which an item fails, the hidden ones counted.
+def _failing_cases(grade: Grade, shown: Grade, item: ItemGrade) -> str:
+    """In which cases an item fails: all, or their names with the hidden ones counted; empty for none.
 
-    Of questions there are none, which are cases of their own.
+    Questions are cases of their own, and named where they are told of.
     """
     if item.result.item.check == text.ANSWERS:
-        return []
+        return ""
     failed = {name for name, verdict in item.result.case_verdicts if verdict in FAILED}
     ids = {case.case.id for case in grade.cases}  # a hidden case has another one where it is shown
     named = [text.case_name(case) for case in shown.cases if case.case.id in failed & ids]
     hidden = len(failed - ids)
-    return [*named, *([text_of("hidden-cases", count=hidden)] if hidden else [])]
+    if not hidden and len(failed) == len(item.result.case_verdicts) > MOST_NAMED:
+        return text_of("cases-all", count=len(failed))
+    names = [*named, *([text_of("hidden-cases", count=hidden)] if hidden else [])]
+    return text_of("cases", names="; ".join(names)) if names else ""

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from grader.messages import text_of
-from grader.reports.prose import prose
+from grader.reports.prose import coded, prose
 from grader.text import below_headline, headline, many_lines, one_line
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def template(name: str) -> Template:
         "below_headline": below_headline,
         "line": lambda words: one_line(words, LONGEST_LINE),
         "prose": lambda words: prose(one_line(words, LONGEST_LINE)),
+        "coded": lambda words: coded(one_line(words, LONGEST_LINE)),
         "lines": lambda words: many_lines(words, LONGEST_BLOCK),
     }
     environment.globals["words"] = text_of

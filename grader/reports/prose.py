@@ -32,6 +32,12 @@ def prose(words: str) -> Markup:
     return written + words[end:]
 
 
+def coded(words: str) -> Markup:
+    """Write harmless text as markup that may stand in a link: what stands in backticks is code."""
+    pieces = re.split(r"`([^`]+)`", words)
+    return Markup("").join(_code(piece) if number % 2 else piece for number, piece in enumerate(pieces))
+
+
 def _code(words: str) -> Markup:
     return Markup("<code>{}</code>").format(words)
 

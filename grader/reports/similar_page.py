@@ -69,6 +69,7 @@ def render(
 
 def _side(name: str, marked: Collection[int], sources: Mapping[str, Sequence[str]]) -> Side:
     lines = sources.get(name, ())
+    lines = lines[:-1] if lines and not lines[-1] else lines  # nothing is behind the last line feed
     shown = [
         (number, source_line(line), number in marked) for number, line in enumerate(lines[:MOST_LINES], 1)
     ]

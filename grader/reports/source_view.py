@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.model import FindingKind
 from grader.reports import excerpts
 from grader.text import headline, one_line, source_line
 
@@ -35,6 +36,8 @@ class Remark(NamedTuple):
     target: str
     words: str
     severity: str
+    same: str
+    """What another remark at the line has in common with it that says the same."""
 
 
 class Row(NamedTuple):
@@ -54,11 +57,14 @@ def remarks_of(findings: Iterable[tuple[str, Finding]], file: str, lines: int) -
         if not excerpts.is_in(finding, file):
             continue
         words = one_line(headline(finding.message), REMARK)
+        same = (
+            finding.kind.value if finding.kind is FindingKind.TIMEOUT else words
+        )  # a case more says no more
         for line in excerpts.lines_of(finding):
             if 1 <= line <= lines and (line in remarks or len(remarks) < MOST_MARKED):
                 at_line = remarks.setdefault(line, [])
-                if all(words != remark.words for remark in at_line):
-                    at_line.append(Remark(target, words, finding.severity.value))
+                if all(same != remark.same for remark in at_line):
+                    at_line.append(Remark(target, words, finding.severity.value, same))
     return remarks
 
 

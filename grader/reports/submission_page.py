@@ -20,7 +20,7 @@ from grader.reports.states import FAILED, PARTLY, PASSED, WAITING, State, state_
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from markupsafe import Markup
 
@@ -53,6 +53,8 @@ class ShownFinding(NamedTuple):
     example_sizes: str = ""
     trace: str = ""
     """The command that shows what its block did."""
+    how_to_read: bool = False
+    """Whether it is the first map of the page, which says how all of them are read."""
     watch: bool = False
     """Whether the page has the trace of a block in which the same happens."""
     drawn: bool = True
@@ -120,19 +122,26 @@ class _Shown:
             return ShownFinding(self.findings, finding, told, where, drawn=False)
         case = self.cases.get(finding.case) if finding.kind is FindingKind.WRONG_OUTPUT else None
         shape = sizes(case.smallest or case.case.shape) if case else ""
+        heat = self._heat(finding, case) if case else None
         return ShownFinding(
             self.findings,
             finding,
             told,
             where,
-            tuple(self.sources.quote(finding, around=1)),
+            self._quoted(finding),
             self._race(finding),
-            self._heat(finding, case) if case else None,
+            heat,
             case.example if case and self._is_new("example", shape) else (),
             shape,
             self._trace(finding),
-            self._watch(finding),
+            how_to_read=heat is not None and self._is_new("how to read"),
+            watch=self._watch(finding),
         )
+
+    def _quoted(self, finding: Finding) -> tuple[excerpts.QuotedLine, ...]:
+        """The lines of a finding, without the indentation that they share; none where they stand already."""
+        quoted = tuple(excerpts.without_indentation(self.sources.quote(finding, around=1)))
+        return quoted if self._is_new("quoted", quoted) else ()
 
     def hint(self, hint: str) -> str:
         """The hint as a sentence; nothing where it was given before."""
@@ -194,6 +203,7 @@ def view(
     laid_out = _Shown(shown, sources, cases, embedded)
     start = _start(laid_out)
     items = tuple(_item(laid_out, number, item) for number, item in enumerate(shown.items, start=1))
+    items = tuple(_reason_once(items))
     if start:
         start = start._replace(item=items[start.item.number - 1])
     remarks = source_view.remarks_of(_told(start, items), shown.submission_file, len(sources.lines))
@@ -224,6 +234,14 @@ def _item(laid_out: _Shown, number: int, item: ItemGrade) -> ShownItem:
     left_out = len(result.findings) - len(findings)
     reason = result.message if quiet else ""
     return ShownItem(number, item, state, reason, in_detail, laid_out.hint(result.hint), findings, left_out)
+
+
+def _reason_once(items: Iterable[ShownItem]) -> Iterator[ShownItem]:
+    """The same, with a reason that is that of the item before said there alone."""
+    before = ""
+    for item in items:
+        yield item._replace(reason="") if item.reason == before else item
+        before = item.reason
 
 
 def _start(laid_out: _Shown) -> Start | None:

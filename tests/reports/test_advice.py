@@ -56,7 +56,7 @@ def test_advice_stands_at_the_end_with_its_lines(golden: Golden) -> None:
 def test_advice_is_on_the_page_for_a_browser() -> None:
     """As a list; what could be markup is not."""
     shown = html.render(replace(advised(), advice=ADVICE[1:]), source_lines=SOURCE)
-    assert "<li>line 9: neighbouring threads read <code>A</code> 192 bytes apart</li>" in shown
+    assert "<li>Line 9: neighbouring threads read <code>A</code> 192 bytes apart</li>" in shown
     assert "<b>fast" not in shown
     assert "\x1b" not in shown
     assert "Advice" not in html.render(full_marks())

@@ -11,7 +11,7 @@ from grader.reports import html
 from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, run, shown
 from tests.reports.payloads import PAYLOADS
 from tests.reports.pictured import pictured
-from tests.reports.sample_grades import SOURCE, compile_error, full_marks, our_error
+from tests.reports.sample_grades import SOURCE, compile_error, full_marks, missing_barrier, our_error
 from tests.reports.test_watching import racy, watched
 
 if TYPE_CHECKING:
@@ -68,6 +68,40 @@ def test_a_heat_map_is_read_with_the_keyboard(tmp_path: Path) -> None:
     assert tab == 0
     assert said[0] == said[2] == "C[0][32]: 533, expected 33 ± 0.5"
     assert said[1] != said[0]
+
+
+JUMP = """
+const bar = document.querySelector(".jump"), told = bar.querySelector("output"), gone = [];
+const line = (remark) => remark.parentElement.previousElementSibling.id;
+const press = (...keys) => { for (const key of keys) {
+  document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); }
+  const at = document.activeElement;
+  gone.push([at.id || line(at), told.textContent]); };
+"""
+
+
+def test_marks_are_gone_through_with_the_keyboard(tmp_path: Path) -> None:
+    """From what to start with over the findings to the lines of the file, and round; each takes the focus."""
+    probe = f"""{JUMP} press("j"); press("j"); press("k", "k");
+    bar.querySelector("input").checked = false; press("j"); answer([bar.hidden, gone]);"""
+    ((hidden, gone),) = asked([html.render(missing_barrier(), source_lines=SOURCE)], probe, tmp_path)
+    assert not hidden
+    first, second, last, kept = gone
+    assert first == ["start", "1 of 6"]
+    assert second == ["finding-2", "2 of 6"]
+    assert last == kept == ["line-13", "6 of 6"]
+
+
+def test_marks_are_gone_through_with_the_pointer(tmp_path: Path) -> None:
+    """Two buttons do the same as the keys; a page without marks has none."""
+    probe = """
+    const bar = document.querySelector(".jump"), buttons = [...bar.querySelectorAll("button")];
+    buttons[1].click(); buttons[1].click(); buttons[0].click();
+    answer([bar.hidden, document.activeElement.id, bar.querySelector("output").textContent]);
+    """
+    race, right = asked([html.render(missing_barrier(), source_lines=SOURCE), pages()[1]], probe, tmp_path)
+    assert race == [False, "start", "1 of 6"]
+    assert right[0]
 
 
 def test_every_link_leads_somewhere(tmp_path: Path) -> None:

@@ -158,9 +158,29 @@ def test_the_page_shows_line_group_and_what_to_paste() -> None:
     page = class_page.render(grades, source_of=lambda _: SOURCE)
     shown = text_of(page)
     assert '- students: ["ada", "bob"]' in shown
-    assert "The compiler makes the same code of ada, bob." in shown
+    assert "The compiler makes the same code of all 2." in shown
     assert re.search(r'class="here">\s+\d+ ', page)
     assert "catches nobody" in shown
+
+
+def test_a_group_can_be_written_to() -> None:
+    """The addresses of its students, where the roster has them."""
+    ada, bob = (with_code(name, "1") for name in ("ada", "bob"))
+    students = (Student(email="ada@uni.example"), Student(email="bob@uni.example"))
+    known = [
+        replace(grade, hand_in=HandIn(grade.submission_id, students=(student,)))
+        for grade, student in zip((ada, bob), students, strict=True)
+    ]
+    assert "ada@uni.example, bob@uni.example" in text_of(class_page.render(known))
+    assert "Their addresses" not in text_of(class_page.render([ada, bob]))
+
+
+def test_groups_are_explained_where_there_are_any() -> None:
+    """Not above mistakes that each one alone has."""
+    assert "read one, and comment on all" in text_of(
+        class_page.render([with_code(name, "1") for name in "ab"])
+    )
+    assert "read one, and comment on all" not in text_of(class_page.render([missing_barrier(), full_marks()]))
 
 
 def test_the_page_loads_itself_again_only_while_the_batch_runs() -> None:

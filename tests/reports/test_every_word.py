@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.model import CheckResult, Grade
 
 BRACKETED = tuple((name, f"⟦{text}⟧") for name, text in TABLES["reports"].items())
-READ = ("title", "aria-label", "placeholder", "data-shown")
+READ = ("title", "aria-label", "placeholder", "data-shown", "data-where")
 """Attributes that somebody reads or hears, or that a script makes words of."""
 DATA = ("pre", "code", "kbd", "script", "style")
 """Elements with lines of a source, names and keys."""

@@ -243,3 +243,89 @@ def test_an_access_out_of_bounds_comes_before_the_race_that_it_makes() -> None:
     assert "A thread writes outside C (line 9)" in start
     assert "> 9 |" in start
     assert "nothing orders these two accesses" not in start
+
+
+def _with_findings(*findings: Finding) -> str:
+    """The page of the grade with a missing barrier, which has these findings in its place."""
+    grade = missing_barrier()
+    items = list(grade.items)
+    items[3] = replace(items[3], result=replace(items[3].result, findings=findings))
+    return html.render(replace(grade, items=tuple(items), cause=None), source_lines=SOURCE)
+
+
+def test_lines_are_quoted_without_the_indentation_that_they_share() -> None:
+    """A phone has room for forty letters; what is deeper than another line stays so."""
+    page = _with_findings(Finding(FindingKind.RACE, "so", line=9, file="grace.cu", address="A_tile[3][5]"))
+    root = lxml.html.document_fromstring(page)
+    (quoted,) = root.xpath("//pre[starts-with(@class, 'excerpt')]")
+    rows = quoted.text_content().split("\n")
+    assert rows[0].startswith("   8 | int a =")
+    assert rows[1].startswith(">  9 | A_tile[")
+    assert rows[2] == "     | ^^^^^^"
+
+
+def test_the_same_lines_are_quoted_once() -> None:
+    """Another finding at the same place says what it says and leads to the file."""
+    findings = [
+        Finding(FindingKind.COMPILE, f'identifier "{name}" is undefined', file="grace.cu", line=9)
+        for name in ("a", "b")
+    ]
+    page = _with_findings(*findings)
+    assert len(_elements(page, "//pre[starts-with(@class, 'excerpt')]")) == 1
+    assert _elements(page, "//p[starts-with(@class, 'remark')]") == [
+        'identifier "a" is undefined',
+        'identifier "b" is undefined',
+    ]
+
+
+def test_a_loop_without_an_end_is_remarked_once_at_its_line() -> None:
+    """How many steps it took in another case is no further remark."""
+    findings = [
+        Finding(FindingKind.TIMEOUT, f"was stopped after {steps} steps", file="grace.cu", line=7)
+        for steps in (100, 200)
+    ]
+    assert _elements(_with_findings(*findings), "//p[starts-with(@class, 'remark')]") == [
+        "was stopped after 100 steps"
+    ]
+
+
+def test_names_in_a_remark_are_code() -> None:
+    """Though it is a link, in which no other can be."""
+    page = _with_findings(Finding(FindingKind.RACE, "`C` “Shared Memory”", file="grace.cu", line=7))
+    assert '<a href="#start"><code>C</code> “Shared Memory”</a>' in page
+
+
+def test_why_items_wait_is_said_once_for_those_that_follow() -> None:
+    """Each has its mark and word all the same."""
+    rows = _elements(html.render(compile_error(), source_lines=SOURCE), "//ul[@class='items']/li")
+    waiting = [row for row in rows if "not judged yet" in row]
+    assert len(waiting) > 2
+    assert ["Not judged until" in row for row in waiting] == [True, *[False] * (len(waiting) - 1)]
+
+
+def test_how_a_heat_map_is_read_is_said_at_the_first() -> None:
+    """Further ones have their own caption only."""
+    grade = pictured()
+    second = replace(wrong_case(), case=replace(wrong_case().case, id="wide"))
+    assert grade.evidence is not None
+    items = list(grade.items)
+    wrong = next(one for one in items[2].result.findings if one.kind is FindingKind.WRONG_OUTPUT)
+    findings = (wrong, replace(wrong, case="wide", message="too", address="C[0][33]"))
+    items[2] = replace(items[2], result=replace(items[2].result, findings=findings))
+    cases = (*grade.evidence.cases, second)
+    page = html.render(replace(grade, items=tuple(items), evidence=replace(grade.evidence, cases=cases)))
+    assert len(_elements(page, "//figure[@class='heat-map']")) == 2
+    assert page.count("use the arrow keys") == 1
+
+
+def test_that_all_cases_fail_is_said_without_their_names() -> None:
+    """Unless there are two; students are told how many hidden ones fail, as before."""
+    grade = pictured()
+    verdicts = tuple((case.case.id, Verdict.FAIL) for case in grade.cases)
+    items = list(grade.items)
+    items[2] = replace(items[2], result=replace(items[2].result, case_verdicts=verdicts))
+    told = replace(grade, items=tuple(items))
+    assert len(verdicts) > 2
+    assert f"Cases: all {len(verdicts)}" in words_of(html.render(told, audience="staff"))
+    assert "hidden case" in words_of(html.render(told))
+    assert f"Cases: all {len(verdicts)}" not in words_of(html.render(told))

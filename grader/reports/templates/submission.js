@@ -37,3 +37,36 @@ for (const map of document.querySelectorAll("figure.heat-map")) {
     choose(next(...direction));
   });
 }
+
+// From mark to mark: what to start with, the findings, and the lines of the file that they name.
+{
+  const bar = document.querySelector(".jump"), [keys, told] = [bar.querySelector("input"), bar.querySelector("output")];
+  const marks = [...document.querySelectorAll("#start, .finding, .source .marked")];
+  const steps = { j: 1, k: -1 };
+  let at = -1;
+
+  // A line is followed by its remarks, of which the first, a link, takes the focus.
+  const target = (mark) => (mark.matches(".marked") && mark.nextElementSibling.querySelector("a")) || mark;
+  const holds = (mark) => mark.contains(document.activeElement) || target(mark) === document.activeElement;
+  const go = (step) => {
+    const here = marks.findIndex(holds);
+    const from = here < 0 ? at : here;
+    at = from < 0 && step < 0 ? marks.length - 1 : (from + step + marks.length) % marks.length;
+    const to = target(marks[at]);
+    if (to === marks[at]) to.tabIndex = -1;
+    to.focus({ preventScroll: true });
+    marks[at].scrollIntoView({ block: marks[at].offsetHeight < innerHeight / 2 ? "center" : "start" });
+    told.textContent = told.dataset.where.replace("{number}", at + 1).replace("{marks}", marks.length);
+  };
+
+  bar.hidden = marks.length < 2;
+  for (const button of bar.querySelectorAll("button")) button.addEventListener("click", () => go(Number(button.dataset.step)));
+  addEventListener("hashchange", () => { at = marks.findIndex((mark) => "#" + mark.id === location.hash); });
+  document.addEventListener("keydown", (event) => {
+    const step = steps[event.key];
+    if (!step || !keys.checked || bar.hidden || document.querySelector("dialog[open]")) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select, textarea, input:not([type=checkbox])")) return;
+    event.preventDefault();
+    go(step);
+  });
+}
