@@ -156,3 +156,37 @@ def test_on_a_phone_the_line_is_above_the_arrays_and_the_source_a_button_away(tm
     assert (above, button, back) == (True, True, "arrays")
     assert re.match(r"\d+  \S", told)
     assert seen(page, script, tmp_path, size="laptop")[:2] == [False, False]
+
+
+def test_on_paper_arrays_have_a_size_of_their_own(tmp_path: Path) -> None:
+    """Whatever the window's is: three stand side by side, and afterwards the window is as before."""
+    script = """const boxes = [...document.querySelectorAll(".cells")];
+      const sizes = () => String(boxes.map((box) => box.style.gridTemplateColumns));
+      const widest = () => Math.max(...boxes.map((box) => box.getBoundingClientRect().width));
+      const before = sizes(); dispatchEvent(new Event("beforeprint"));
+      const printed = sizes(), width = widest(); dispatchEvent(new Event("afterprint"));
+      return [printed !== before, width <= 400, sizes() === before];"""
+    for size in SIZES:
+        assert seen(_large(), script, tmp_path, size=size) == [True, True, True]
+
+
+def test_on_paper_there_is_the_step_with_all_lines_and_nothing_to_press(lesson: Path, tmp_path: Path) -> None:
+    """On a sheet in landscape."""
+    paper = tmp_path / "trace.pdf"
+    run(lesson, "step=7", tmp_path / "home", f"--print-to-pdf={paper}")
+    wide, high = map(int, re.findall(rb"/MediaBox \[0 0 (\d+) (\d+)\]", paper.read_bytes())[0])
+    assert wide > high
+    as_if_printed = lesson.read_text().replace("@media print {", "@media all {")
+    script = """const isThere = (part) => part.checkVisibility();
+      const there = (name) => [...document.querySelectorAll(name)].filter(isThere).length;
+      const source = document.getElementById("source");
+      return [there("button, input"), there("#where"), source.scrollHeight <= source.clientHeight];"""
+    assert seen(as_if_printed, script, tmp_path) == [0, 1, True]
+
+
+def test_a_number_that_is_too_long_for_its_cell_is_written_smaller(tmp_path: Path) -> None:
+    """Cut off it would be read as another one: 10332 as 1033."""
+    script = """setSize(sumGrids[0], 22); state.sums[0][0] = 10332; state.sums[0][1] = 7; paint();
+      const [long, short] = sumGrids[0].cells.values();
+      return [long.textContent, long.scrollWidth <= long.clientWidth, short.style.fontSize];"""
+    assert seen(trace_files.render(_lesson()), script, tmp_path) == ["10332", True, ""]

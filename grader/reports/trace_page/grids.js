@@ -37,6 +37,7 @@ function drawGrid(parent, caption, small, columns, keys, beside) {
 
 const READABLE = 34; // pixels that a cell needs for three digits
 const ZOOMS = 4;
+const LETTER = 0.68; // width of a digit, as a share of its height
 
 function setSize(grid, size) {
   const height = size >= 22 ? Math.max(20, Math.min(size, 26)) : size;
@@ -46,7 +47,8 @@ function setSize(grid, size) {
   grid.box.className = size < 9 ? "cells dense" : "cells";
   grid.box.style.gridTemplateColumns = "repeat(" + grid.columns + ", " + size + "px)";
   grid.box.style.gridAutoRows = height + "px";
-  grid.box.style.fontSize = Math.max(8, Math.min(12, size / 2.9)) + "px";
+  grid.font = Math.max(8, Math.min(12, size / 2.9));
+  grid.box.style.fontSize = grid.font + "px";
   grid.box.style.lineHeight = height + "px";
   grid.seen.clear();
 }
@@ -88,6 +90,9 @@ function look(grid, key, words, text) {
   grid.seen.set(key, now);
   cell.className = "cell " + words;
   cell.textContent = inside;
+  // A number that is cut off would be read as another one: a long one is written smaller.
+  const fitting = (grid.size - 2) / (LETTER * inside.length);
+  cell.style.fontSize = fitting < grid.font ? fitting.toFixed(1) + "px" : "";
 }
 
 function windowKeys(array) {
@@ -154,6 +159,27 @@ function fitStage() {
   const left = stage.getBoundingClientRect().left;
   const needed = Math.max(...[...stage.querySelectorAll("figure")].map((figure) => figure.getBoundingClientRect().right - left), 352);
   if (needed < stage.clientWidth - 24) main.style.gridTemplateColumns = "minmax(20rem, 1fr) " + Math.ceil(needed + 8) + "px";
+}
+
+// On paper three arrays stand side by side, whatever the window; afterwards each is as it was.
+const PAPER = [370, 370]; // pixels that an array has there across and down
+let sizes = [];
+
+function toPaper() {
+  const grids = [...arrayGrids, ...sumGrids];
+  sizes = grids.map((grid) => grid.size);
+  for (const grid of grids) {
+    const rows = Math.ceil(grid.cells.size / grid.columns);
+    setSize(grid, Math.max(3, Math.min(READABLE, Math.floor(PAPER[0] / grid.columns) - 1, Math.floor(PAPER[1] / rows) - 1)));
+  }
+  document.querySelector("main").style.gridTemplateColumns = "";
+  paint();
+}
+
+function fromPaper() {
+  [...arrayGrids, ...sumGrids].forEach((grid, number) => setSize(grid, sizes[number]));
+  paint();
+  fitStage();
 }
 
 function drawThreads(inBlock) {

@@ -213,6 +213,8 @@ function listen() {
   byId("table").addEventListener("toggle", tellTable);
   byId("to-source").addEventListener("click", toSource);
   addEventListener("resize", fitStage);
+  addEventListener("beforeprint", toPaper);
+  addEventListener("afterprint", fromPaper);
   addEventListener("hashchange", fromFragment);
   document.addEventListener("keydown", (key) => {
     const within = key.target.closest ? key.target.closest("button, select, input, summary") : null;

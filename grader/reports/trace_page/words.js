@@ -81,6 +81,7 @@ function doings(step, thread) {
 function tellThread() {
   const box = byId("thread"), step = stepOf(frames[current]);
   box.textContent = "";
+  box.parentElement.className = chosen === null ? "no-thread" : "";
   byId("detail-title").textContent = chosen === null ? say("thread") : say(pinned ? "thread-of" : "to-keep", { thread: threadName(chosen) });
   if (chosen === null) {
     make("p", "", box, say("point"));
