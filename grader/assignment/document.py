@@ -2,7 +2,8 @@
 
 Only the plain part of YAML is read: mappings with scalar keys, sequences, scalars. Tags, anchors and
 aliases are refused, so nothing is constructed and nothing multiplies. Scalars stay text (``0.10`` is not
-yet a number, ``no`` not yet false): what a text means is for its field to say.
+yet a number, ``no`` not yet false): what a text means is for its field to say. What is wrong is said in
+the language of `grader.messages.speaking`, for students' sheets are read here, too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
+
+from grader.messages import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,21 +105,19 @@ class _Composer:
         next(self.events)  # the start of the stream
         start = next(self.events)
         if isinstance(start, yaml.StreamEndEvent):
-            raise UnreadableDocument(f"the file is empty; expected {self.expected}", Position(1, 1))
+            raise UnreadableDocument(text_of("document-empty", expected=self.expected), Position(1, 1))
         node = self._node(next(self.events), ())
         next(self.events)  # the end of the document
         if not isinstance(after := next(self.events), yaml.StreamEndEvent):
-            raise UnreadableDocument(
-                "a second document starts here; expected one to a file", _position(after)
-            )
+            raise UnreadableDocument(text_of("document-second"), _position(after))
         return node
 
     def _node(self, event: yaml.Event, path: KeyPath) -> Node:
         position = _position(event)
         if isinstance(event, yaml.AliasEvent):
-            raise UnreadableDocument(f"`*{event.anchor}` is an alias; write the value out instead", position)
+            raise UnreadableDocument(text_of("document-alias", name=str(event.anchor)), position)
         if len(path) > MAX_DEPTH:
-            raise UnreadableDocument(f"nested more than {MAX_DEPTH} deep", position)
+            raise UnreadableDocument(text_of("document-deep", most=MAX_DEPTH), position)
         self._refuse_extras(event, position, path)
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(position, path)
@@ -128,9 +129,9 @@ class _Composer:
 
     def _refuse_extras(self, event: yaml.Event, position: Position, path: KeyPath) -> None:
         if anchor := getattr(event, "anchor", None):
-            self.flaws.append((position, dotted(path), f"`&{anchor}` is an anchor; expected a plain value"))
+            self.flaws.append((position, dotted(path), text_of("document-anchor", name=anchor)))
         if tag := getattr(event, "tag", None):
-            self.flaws.append((position, dotted(path), f"`{tag}` is a tag; expected a plain value"))
+            self.flaws.append((position, dotted(path), text_of("document-tag", name=tag)))
 
     def _sequence(self, position: Position, path: KeyPath) -> SequenceNode:
         items: list[Node] = []
@@ -148,10 +149,10 @@ class _Composer:
 
     def _add(self, mapping: MappingNode, key: Node, value: Node, path: KeyPath) -> None:
         if not isinstance(key, ScalarNode) or key.text is None:
-            self.flaws.append((key.position, dotted(path[:-1]), "expected a name before the colon"))
+            self.flaws.append((key.position, dotted(path[:-1]), text_of("document-nameless")))
         elif key.text in mapping.keys:
             first = mapping.keys[key.text].line
-            message = f"`{key.text}` is given twice, first in line {first}"
+            message = text_of("document-twice", name=key.text, line=first)
             self.flaws.append((key.position, dotted(path), message))
         else:
             mapping.keys[key.text] = key.position
@@ -179,13 +180,13 @@ def read_document(
     except yaml.reader.ReaderError as error:
         before = _decoded(content)[: error.position]
         position = Position(before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1)
-        raise UnreadableDocument(
-            f"character U+{error.character:04X} is not allowed in YAML", position
-        ) from error
+        character = f"U+{error.character:04X}"
+        raise UnreadableDocument(text_of("document-character", character=character), position) from error
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         position = Position(mark.line + 1, mark.column + 1)
-        raise UnreadableDocument(f"not valid YAML: {error.problem or error.context}", position) from error
+        problem = str(error.problem or error.context)
+        raise UnreadableDocument(text_of("document-no-yaml", problem=problem), position) from error
 
 
 def _decoded(content: bytes) -> str:
@@ -194,7 +195,9 @@ def _decoded(content: bytes) -> str:
     except UnicodeDecodeError as error:
         before = content[: error.start]
         column = error.start - (before.rfind(b"\n") + 1) + 1
-        raise UnreadableDocument("not UTF-8 text", Position(before.count(b"\n") + 1, column)) from error
+        raise UnreadableDocument(
+            text_of("document-no-text"), Position(before.count(b"\n") + 1, column)
+        ) from error
 
 
 def plain(node: Node) -> Plain:

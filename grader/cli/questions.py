@@ -11,6 +11,7 @@ from grader.cli import arguments, setup
 from grader.course.roster import key_of, read_roster
 from grader.errors import UsageError
 from grader.kinds.answers.sheets import model_answers, sheet_as_json, sheet_as_text, sheet_template
+from grader.messages import sentences_of, speaking
 from grader.submission.files import ids, safe
 from grader.text import count
 
@@ -84,10 +85,12 @@ def _for_everybody(options: argparse.Namespace, assignment: Assignment, seed: in
 
 
 def _sheet(options: argparse.Namespace, assignment: Assignment, student: str, seed: int) -> str:
-    if options.json:
-        return json.dumps(sheet_as_json(assignment, student, seed), indent=2, ensure_ascii=False) + "\n"
-    if options.answers:
-        return model_answers(assignment, student, seed)
-    if options.template:
-        return sheet_template(assignment, student)
-    return sheet_as_text(assignment, student, seed)
+    """What a student gets, in the words of the course."""
+    with speaking(sentences_of(assignment.feedback)):
+        if options.json:
+            return json.dumps(sheet_as_json(assignment, student, seed), indent=2, ensure_ascii=False) + "\n"
+        if options.answers:
+            return model_answers(assignment, student, seed)
+        if options.template:
+            return sheet_template(assignment, student)
+        return sheet_as_text(assignment, student, seed)

@@ -250,14 +250,20 @@ def print_for_judge(
 
 
 def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:
-    """Print the table of the class and where its reports are."""
+    """Print the table of the class in the course's words, and where its reports are in a command's own."""
     screen = console(width=width)
     screen.print(class_table.render_class(grades, width=screen.width, ascii_only=ascii_only()), end="")
     if resumed:
-        screen.print(f"{resumed} of {len(grades)} were graded before and are unchanged.")
+        screen.print(f"{resumed} of {len(grades)} were graded before and are unchanged.", soft_wrap=True)
     if grades:
         seed = grades[0].seed
-        screen.print(f"seed {seed}: with --seed {seed} another folder is graded on the same cases")
-    screen.print(f"\nper submission  {out}/grades/<submission>/junit.xml, results.json, report.html;")
-    screen.print("                staff.html, record.json, grade.json show hidden cases: for staff")
-    screen.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html: for staff only")
+        screen.print(
+            f"seed {seed}: with --seed {seed} another folder is graded on the same cases", soft_wrap=True
+        )
+    folders = (
+        f"\nfor the class   {out}/index.html, gradebook.csv, junit.xml: for staff only",
+        f"per submission  {out}/grades/<submission>/report.html, results.json, junit.xml;",
+        "                staff.html, record.json, grade.json show hidden cases: for staff",
+    )
+    for folder in folders:
+        screen.print(folder, soft_wrap=True)

@@ -19,6 +19,7 @@ from grader.messages import (
     memory,
     races,
     reports,
+    sheets,
     submissions,
 )
 from grader.messages.races import spell
@@ -91,6 +92,7 @@ TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "hints": builds.HINTS,
     "advice": advice.TEXTS,
     "worked-answers": answers.TEXTS,
+    "sheets": sheets.TEXTS,
     "reports": reports.TEXTS,
 }
 """What is said of no finding, by table; a name stands in one of them only."""

@@ -16,3 +16,11 @@ def content(page: str) -> str:
 def words_of(page: str) -> str:
     """What is read on the page, on one line."""
     return " ".join(lxml.html.document_fromstring(content(page)).text_content().split())
+
+
+def outside_of_brackets(text: str) -> list[str]:
+    """The lines with words outside of ⟦brackets⟧, which may lie within one another."""
+    before = ""
+    while text != before:
+        text, before = re.sub(r"⟦[^⟦⟧]*⟧", "", text), text
+    return [line.strip() for line in text.splitlines() if re.search(r"[^\W\d_]{2,}", line)]

@@ -5,19 +5,20 @@ All texts of reports are put in brackets; what is read on a page outside of them
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import lxml.etree
 import lxml.html
 import pytest
 
+from grader.cli import setup
 from grader.course.similarity import Alike
 from grader.messages import TABLES, sentences_of, speaking
 from grader.model import HandIn, Student
 from grader.reports import class_page, class_table, html, similar_page
-from tests.reports.pages import content
+from tests.reports.pages import content, outside_of_brackets
 from tests.reports.sample_grades import SOURCE, sample_class
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from grader.model import CheckResult, Grade
 
 BRACKETED = tuple((name, f"⟦{text}⟧") for name, text in TABLES["reports"].items())
-READ = ("title", "aria-label", "placeholder", "data-shown", "data-where")
+READ = ("title", "aria-label", "placeholder", "data-shown")
 """Attributes that somebody reads or hears, or that a script makes words of."""
 DATA = ("pre", "code", "kbd", "script", "style")
 """Elements with lines of a source, names and keys."""
@@ -72,14 +73,7 @@ def unbracketed(page: str) -> list[str]:
     root = lxml.html.document_fromstring(content(page))
     lxml.etree.strip_elements(root, *DATA, with_tail=False)
     read_out = [str(text) for name in READ for text in root.xpath(f"//@{name}")]
-    return [line for text in (root.text_content(), *read_out) for line in _outside(text)]
-
-
-def _outside(text: str) -> list[str]:
-    before = ""
-    while text != before:
-        text, before = re.sub(r"⟦[^⟦⟧]*⟧", "", text), text
-    return [line.strip() for line in text.splitlines() if re.search(r"[^\W\d_]{2,}", line)]
+    return [line for text in (root.text_content(), *read_out) for line in outside_of_brackets(text)]
 
 
 def alike() -> str:
@@ -111,6 +105,20 @@ def test_the_table_of_a_class_holds_none_either() -> None:
     """In the terminal."""
     table = class_table.render_class(CLASS, width=200).plain
     assert unbracketed(f"<p>{table}</p>") == []
+
+
+def test_below_the_table_a_command_says_in_its_own_words_where_the_reports_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """To staff, in English, each on a line that nothing breaks; the table above is the course's."""
+    setup.print_class(CLASS, resumed=2, out=Path("a-folder"), width=60)
+    assert outside_of_brackets(capsys.readouterr().out) == [
+        f"2 of {len(CLASS)} were graded before and are unchanged.",
+        f"seed {CLASS[0].seed}: with --seed {CLASS[0].seed} another folder is graded on the same cases",
+        "for the class   a-folder/index.html, gradebook.csv, junit.xml: for staff only",
+        "per submission  a-folder/grades/<submission>/report.html, results.json, junit.xml;",
+        "staff.html, record.json, grade.json show hidden cases: for staff",
+    ]
 
 
 def test_a_word_outside_of_brackets_would_be_seen() -> None:

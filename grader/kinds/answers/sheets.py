@@ -24,6 +24,7 @@ from grader.assignment import document
 from grader.assignment.document import UnreadableDocument
 from grader.errors import UsageError
 from grader.kinds.answers.solving import is_drawn, numbers_of, setting_of, solve_question
+from grader.messages import text_of
 from grader.model import AnswersInterface, Finding, FindingKind
 from grader.submission import decode
 from grader.submission.files import ending
@@ -39,8 +40,6 @@ MOST_ANSWERS = 1000
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """What PowerShell writes where `grader questions --template` is sent into a file."""
-
-WANTED = "`answers:` with a number for each question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +65,18 @@ def read_sheet(name: str, content: bytes) -> Sheet | Finding:
         line, message = refused.position.line, refused.message
     except _Unreadable as problem:
         message = str(problem)
-    return Finding(
-        FindingKind.ANSWER, f"the answers cannot be read: {escaped(message, 300)}", file=name, line=line
-    )
+    words = text_of("sheet-unreadable", reason=escaped(message, 300))
+    return Finding(FindingKind.ANSWER, words, file=name, line=line)
 
 
 def _require_size(content: bytes) -> None:
     if len(content) > MAX_BYTES:
-        raise _Unreadable(f"the file has {len(content):,} bytes; expected at most {MAX_BYTES:,}")
+        raise _Unreadable(text_of("sheet-large", bytes=len(content), most=MAX_BYTES))
 
 
 def _from_yaml(content: bytes) -> Any:  # noqa: ANN401 - whatever is in it
     text = decode(content).encode() if content.startswith(_UTF16) else content
-    root, flaws = document.read_document(text, "answers")
+    root, flaws = document.read_document(text, text_of("sheet-answers"))
     if flaws:
         position, path, message = min(flaws)
         raise UnreadableDocument(f"{path}: {message}" if path else message, position)
@@ -95,39 +93,37 @@ def _from_json(content: bytes) -> Any:  # noqa: ANN401 - whatever is in it
             parse_constant=str,
         )
     except RecursionError:
-        raise _Unreadable("it is nested too deeply") from None
+        raise _Unreadable(text_of("sheet-deep")) from None
+    except json.JSONDecodeError as error:
+        words = text_of("sheet-no-json-from-line", line=error.lineno, problem=error.msg)
+        raise _Unreadable(words) from None
     except ValueError as error:
-        where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise _Unreadable(f"not valid JSON{where}: {reason}") from None
+        raise _Unreadable(text_of("sheet-no-json", problem=str(error))) from None
 
 
 def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, item in pairs:
         if key in values:
-            raise _Unreadable(f"`{escaped(key, 60)}` is given twice")
+            raise _Unreadable(text_of("sheet-twice", key=escaped(key, 60)))
         values[key] = item
     return values
 
 
 def _sheet(data: Any) -> Sheet:  # noqa: ANN401 - whatever was in the file
     if not isinstance(data, dict) or "answers" not in data:
-        raise _Unreadable(f"expected {WANTED}; `grader questions` prints a sheet to fill in")
+        raise _Unreadable(text_of("sheet-no-answers", wanted=text_of("sheet-wanted")))
     unknown = [key for key in data if key not in ("answers", "student", "assignment")]
     if unknown:
-        raise _Unreadable(
-            f"`{escaped(str(unknown[0]), 60)}` does not belong here; answers stand below `answers:`"
-        )
+        raise _Unreadable(text_of("sheet-strange-key", key=escaped(str(unknown[0]), 60)))
     answers = data["answers"]
     if answers is None or answers == "":
         answers = {}
     if not isinstance(answers, dict):
-        raise _Unreadable(
-            f"expected {WANTED}, and found {'a list' if isinstance(answers, list) else 'a text'}"
-        )
+        name = "sheet-is-list" if isinstance(answers, list) else "sheet-is-text"
+        raise _Unreadable(text_of(name, wanted=text_of("sheet-wanted")))
     if len(answers) > MOST_ANSWERS:
-        raise _Unreadable(f"expected at most {MOST_ANSWERS:,} answers, found {len(answers):,}")
+        raise _Unreadable(text_of("sheet-many", most=MOST_ANSWERS, number=len(answers)))
     student = data.get("student")
     texts = tuple((str(key), _text(held)) for key, held in answers.items())
     return Sheet(texts, student if isinstance(student, str) else "")
@@ -141,7 +137,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - whatever was in the file
         return value.strip()
     if isinstance(value, bool):
         return str(value).lower()
-    return "a list" if isinstance(value, list) else "a mapping"
+    return text_of("sheet-list" if isinstance(value, list) else "sheet-mapping")
 
 
 # --- a student's sheet -------------------------------------------------------------------------------
@@ -175,23 +171,25 @@ def sheet_as_json(assignment: Assignment, student: str, seed: int) -> dict[str, 
 def sheet_as_text(assignment: Assignment, student: str, seed: int) -> str:
     """The sheet to be read, with the file to be filled in at its end."""
     data = sheet_as_json(assignment, student, seed)
-    rows = [f"{data['title']}: questions for {data['student']}", ""]
+    rows = [text_of("questions-for", title=data["title"], student=data["student"]), ""]
     for number, question in enumerate(data["questions"], start=1):
-        drawn = ", your own numbers" if question["own"] else ""
+        worth = question["points"]
+        worth = text_of("questions-own", points=worth) if question["own"] else worth
         unit = f" [{question['unit']}]" if question["unit"] else ""
         rows += [
-            f"{number}. {question['id']}{unit} ({question['points']}{drawn})",
+            f"{number}. {question['id']}{unit} ({worth})",
             f"   {question['text']}",
             "",
         ]
-    return "\n".join([*rows, "Fill in and hand in as answers.yaml:", "", sheet_template(assignment, student)])
+    fill_in = text_of("questions-fill-in", file="answers.yaml")
+    return "\n".join([*rows, fill_in, "", sheet_template(assignment, student)])
 
 
 def sheet_template(assignment: Assignment, student: str) -> str:
     """The YAML file to be filled in: no answer yet, and the unit behind each."""
     width = max(len(question.id) for question in assignment.answers.questions) + 1
     rows = [
-        f"  {question.id + ':':<{width + 1}}  # {question.unit or 'a number'}"
+        f"  {question.id + ':':<{width + 1}}  # {question.unit or text_of('questions-number')}"
         for question in assignment.answers.questions
     ]
     return "\n".join([*_head(student), "answers:", *rows]) + "\n"
@@ -220,8 +218,10 @@ def _worth(assignment: Assignment) -> dict[str, str]:
         count = len(item.cases)
         for name in item.cases:
             points = item.points / count if item.partial else item.points
-            amount = f"{float(points):.4g} point{'' if points == 1 else 's'}"
-            worth[name] = amount if item.partial or count == 1 else f"{amount} for {count} together"
+            amount = text_of("questions-points", points=f"{float(points):.4g}", count=int(points == 1))
+            if not item.partial and count > 1:
+                amount = text_of("questions-together", points=amount, number=count)
+            worth[name] = amount
     return worth
 
 

@@ -152,24 +152,17 @@ def _whose_numbers(sheet: Sheet, student: str, *, anonymous: bool) -> str:
     drawn_for = escaped(student, 60)
     if anonymous:
         same = not sheet.student or safe(sheet.student).casefold() == safe(student).casefold()
-        return "" if same else "the sheet is that of somebody else than whoever handed it in"
+        return "" if same else text_of("drawn-for-somebody")
     if not sheet.student:
-        return (
-            f"the numbers are those of `{drawn_for}`, after the name of what was handed in; for a self-check "
-            "write whose they are into the file, as `student: NAME`"
-        )
+        return text_of("drawn-for", student=drawn_for)
     if safe(sheet.student).casefold() == safe(student).casefold():
         return ""
-    return f"the sheet is that of `{escaped(sheet.student, 60)}`, the numbers are those of `{drawn_for}`"
+    return text_of("drawn-for-other", named=escaped(sheet.student, 60), student=drawn_for)
 
 
 def _unknown_names(names: list[str], submission: Submission) -> tuple[Finding, ...]:
     return tuple(
-        Finding(
-            FindingKind.ANSWER,
-            f"`{escaped(name, 60)}` is no question of this assignment",
-            file=submission.file,
-        )
+        Finding(FindingKind.ANSWER, text_of("no-question", name=escaped(name, 60)), file=submission.file)
         for name in names[:10]
     )
 
@@ -180,8 +173,6 @@ LONGEST = 80
 """Characters of an answer."""
 
 MOST_POWER = 18
-EXPECTED = "expected a number such as 64,704 or 4.72e6 or 1/16, with a unit if you like"
-
 _WHOLE = r"\d{1,3}(?:[, _]\d{3})+|\d{1,30}"
 _NUMBER = re.compile(
     rf"(?P<sign>[+-]?)\s*(?:(?P<whole>{_WHOLE})?(?P<part>\.\d{{1,30}})?)"
@@ -198,20 +189,20 @@ def readings_of(text: str, unit: str) -> tuple[Readings, str]:
     """What the text may mean, each in words and as a number of ``unit``; or why it means nothing."""
     plain = _normalised(text)
     if len(plain) > LONGEST:
-        return (), f"this is longer than a number: {EXPECTED}"
+        return (), text_of("number-long", wanted=text_of("number-wanted"))
     if re.fullmatch(r"\d+,\d{1,2}", plain) or re.fullmatch(r"\d{4,},\d+", plain):
-        return (), "a comma separates thousands here: write the fraction with a point, 3.5"
+        return (), text_of("number-comma")
     match = _NUMBER.fullmatch(plain)
     if not match or not (match["whole"] or match["part"]):
-        return (), EXPECTED
+        return (), text_of("number-wanted")
     number = _number(match)
     if isinstance(number, str):
         return (), number
     written = (match["unit"] or "").strip()
     scales = _scales(written, unit)
     if not scales:
-        wanted = f"expected {unit}" if unit else "expected a number without a unit"
-        return (), f"the unit `{escaped(written, 30)}` is not understood: {wanted}"
+        name = "number-unit" if unit else "number-no-unit"
+        return (), text_of(name, written=escaped(written, 30), unit=unit)
     return tuple((_words(number * scale, unit, kind), number * scale) for scale, kind in scales), ""
 
 
@@ -235,12 +226,12 @@ def _number(match: re.Match[str]) -> Fraction | str:
     number = Fraction(whole + (match["part"] or ""))
     power = int(match["e"] or match["power"] or 0)
     if abs(power) > MOST_POWER:
-        return f"a power of ten beyond {MOST_POWER} is not believed: {EXPECTED}"
+        return text_of("number-power", most=MOST_POWER, wanted=text_of("number-wanted"))
     number *= Fraction(10) ** power
     if match["below"]:
         below = int(match["below"])
         if not below:
-            return "nothing can be divided by 0"
+            return text_of("number-by-zero")
         number /= below
     return -number if match["sign"] == "-" else number
 

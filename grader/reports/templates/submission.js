@@ -56,7 +56,7 @@ for (const map of document.querySelectorAll("figure.heat-map")) {
     if (to === marks[at]) to.tabIndex = -1;
     to.focus({ preventScroll: true });
     marks[at].scrollIntoView({ block: marks[at].offsetHeight < innerHeight / 2 ? "center" : "start" });
-    told.textContent = told.dataset.where.replace("{number}", at + 1).replace("{marks}", marks.length);
+    told.textContent = told.dataset.shown.replace("{number}", at + 1).replace("{marks}", marks.length);
   };
 
   bar.hidden = marks.length < 2;
