@@ -192,7 +192,11 @@ def _histogram(scores: Scores) -> Markup:
         for index, number in enumerate(scores.counts)
         if number
     )
-    return svg.histogram(scores.counts, text_of("class-histogram", bars=bars), marks=[float(scores.mean)])
+    return svg.histogram(
+        scores.counts,
+        text_of("class-histogram", bars=bars),
+        mark=(float(scores.mean), text_of("class-the-mean")),
+    )
 
 
 def _of_most(grades: Sequence[Grade], value: Fraction) -> str:

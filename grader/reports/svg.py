@@ -86,8 +86,8 @@ def interval(
     return element("svg", *drawn, class_="bar", aria_hidden="true")
 
 
-def histogram(counts: Sequence[int], label: str, *, marks: Sequence[float] = ()) -> Markup:
-    """Draw a column for each count, the count above it; ``marks`` are lines at shares of the width."""
+def histogram(counts: Sequence[int], label: str, *, mark: tuple[float, str] | None = None) -> Markup:
+    """Draw a column for each count, the count above it; ``mark`` is a named line at a share of the width."""
     tallest, width = max(counts, default=0) or 1, 1 / max(len(counts), 1)
     drawn = []
     for index, count in enumerate(counts):
@@ -109,8 +109,8 @@ def histogram(counts: Sequence[int], label: str, *, marks: Sequence[float] = ())
                     "text", str(count), x=percent(left + width / 2), y=percent(top), dy="-3", class_="count"
                 )
             )
-    drawn += [
-        element("line", class_="limit", x1=percent(mark), x2=percent(mark), y1="0", y2="100%")
-        for mark in marks
-    ]
+    if mark is not None:
+        at = percent(mark[0])
+        drawn.append(element("line", class_="limit", x1=at, x2=at, y1="0", y2="100%"))
+        drawn.append(element("text", mark[1], x=at, y="0", dy="-4", class_="label"))
     return element("svg", *drawn, class_="histogram", role="img", aria_label=label)

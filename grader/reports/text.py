@@ -120,10 +120,16 @@ def _cause(page: Page, grade: Grade, sources: excerpts.Sources) -> None:
     page.blank()
     page.line((text_of("first"), "bold red"))
     page.paragraph(caused(grade.cause), indent=4)
-    line = Finding(FindingKind.MISTAKE, line=grade.cause.line)
-    _quotation(page, sources.quote(line, page.width - len(_QUOTED)))
+    _quotation(page, sources.quote(_at_line(grade, grade.cause.line), page.width - len(_QUOTED)))
     hint = many_lines(sentence(grade.cause.hint), LONG)
     page.paragraph(hint, indent=4, opening=_try(), style="cyan")
+
+
+def _at_line(grade: Grade, line: int | None) -> Finding:
+    """A line to quote; of a long one that part where a finding has its array."""
+    findings = (finding for item in grade.items for finding in item.result.findings)
+    at_line = (finding.address for finding in findings if line in excerpts.lines_of(finding))
+    return Finding(FindingKind.MISTAKE, line=line, address=next(filter(None, at_line), ""))
 
 
 def caused(cause: Cause) -> str:

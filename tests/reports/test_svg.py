@@ -27,11 +27,11 @@ def test_a_bar_has_its_parts_side_by_side() -> None:
 
 
 def test_a_histogram_counts_above_its_columns() -> None:
-    """The tallest column is the largest count; an empty one has no number, and no class is no error."""
-    picture = svg.histogram([2, 0, 4], "scores", marks=[0.5])
+    """The tallest column is the largest count; an empty one has no number; the mark has its name."""
+    picture = svg.histogram([2, 0, 4], "scores", mark=(0.5, "mean"))
     heights = [float(str(column.get("height")).rstrip("%")) for column in _drawn(picture, "rect")]
     assert heights[0] * 2 == heights[2] == max(heights)
-    assert [text.text for text in _drawn(picture, "text")] == ["2", "4"]
+    assert [text.text for text in _drawn(picture, "text")] == ["2", "4", "mean"]
     assert len(_drawn(picture, "line")) == 1
     assert not _drawn(svg.histogram([], "scores"), "rect")
 

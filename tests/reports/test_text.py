@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from grader.model import CheckResult, Finding, FindingKind, RubricItem, Verdict
+from grader.model import Cause, CheckResult, Finding, FindingKind, RubricItem, Verdict
 from grader.reports import excerpts, text, wording
 from grader.reports.audience import student_view
 from grader.reports.class_table import note, render_class
@@ -304,3 +304,14 @@ def test_the_class_table_keeps_the_end_of_a_long_id() -> None:
     assert "…ro_10345 " in narrow
     assert "…ro_10346 " in narrow
     assert f"{long}10345" in wide
+
+
+def test_what_to_start_with_is_seen_on_a_narrow_terminal() -> None:
+    """Its line is quoted where a finding has its array, as further down."""
+    grade = missing_barrier()
+    source = [*SOURCE[:8], f"{'/* long */ ' * 12}A_tile[0][0] = 1;"]
+    cause = Cause("missing-barrier", "a thread overwrites `A_tile`", "wait", "barriers", line=9)
+    shown = text.render(replace(grade, cause=cause), width=80, source_lines=source).plain
+    start = shown.partition("Start here")[2].partition("✗")[0]
+    assert "A_tile[0][0] = 1;" in start
+    assert "^^^^^^" in start

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.reports import trace_files
-from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, run, seen, shown
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, run, seen, shown
 from tests.trace.tracing import MATMUL, TILED, product, scene, tiles
 
 if TYPE_CHECKING:
@@ -143,6 +143,21 @@ def test_the_page_of_a_trace_can_be_read(size: str, scheme: int, tmp_path: Path)
     page = trace_files.render(_lesson())
     words = f"document.getElementById('on').click(); {CONTRAST} return [{SCROLLS}, faint];"
     assert seen(page, words, tmp_path, size=size, scheme=scheme) == [False, []]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", [LIGHT, DARK])
+def test_axe_finds_nothing_on_the_page_of_a_trace(size: str, scheme: int, tmp_path: Path) -> None:
+    """A right kernel's, a race's, and one with arrays that scroll; a thread is chosen and the table open."""
+    probe = axe().replace("</script", "<\\/script") + (
+        ";choose(1, true); document.getElementById('table').open = true;"
+        "axe.run({resultTypes: ['violations']}).then(r => answer(r.violations.map("
+        "v => [v.id, v.nodes.map(n => n.html.slice(0, 160) + ' ' + n.failureSummary)])));"
+    )
+    source = (MATMUL / "mistakes/no_second_barrier.cu").read_text()
+    racy = trace_files.render(scene(product(source, tiles(8, 4), tiles(8, 4), 4), source))
+    pages = [trace_files.render(_lesson()), racy, _large()]
+    assert asked(pages, probe, tmp_path, size=size, scheme=scheme) == [[]] * 3
 
 
 def test_on_a_phone_the_line_is_above_the_arrays_and_the_source_a_button_away(tmp_path: Path) -> None:
