@@ -49,11 +49,12 @@ def run(options: argparse.Namespace) -> int:
 
     source, further = lines(submission.source), further_lines(submission)
     console = setup.console(width=options.width)
+    preliminary = not setup.asks_questions(assignment)  # of questions all are asked
     if options.format in arguments.JUDGES:
-        _write_files(options, grade, source, further)
+        _write_files(options, grade, source, further, preliminary=preliminary)
         return setup.print_for_judge(options, grade, source, further)
     if options.format != "text":
-        return _annotated(options, grade, source, further)
+        return _annotated(options, grade, source, further, preliminary=preliminary)
     shown = text.render(
         grade,
         width=console.width,
@@ -62,10 +63,10 @@ def run(options: argparse.Namespace) -> int:
         ascii_only=setup.ascii_only(),
     )
     console.print(shown, end="")
-    _write_files(options, grade, source, further)
+    _write_files(options, grade, source, further, preliminary=preliminary)
     if options.timings:
         console.print(_timings(grade, time.perf_counter() - began))
-    if grade.verdict is Verdict.PASS and not setup.asks_questions(assignment):
+    if grade.verdict is Verdict.PASS and preliminary:
         console.print(f"\n{words.of_grade(grade, 'more-shapes')}")
     if grade.verdict is Verdict.ERROR:
         if backend is not None and backend.pool is not None:
@@ -74,7 +75,14 @@ def run(options: argparse.Namespace) -> int:
     return int(setup.below(grade, options.fail_under))
 
 
-def _annotated(options: argparse.Namespace, grade: Grade, source: list[str], further: Further) -> int:
+def _annotated(
+    options: argparse.Namespace,
+    grade: Grade,
+    source: list[str],
+    further: Further,
+    *,
+    preliminary: bool,
+) -> int:
     """Print what is wrong for a tool; on GitHub the page of the job gets what people read."""
     from grader.reports import annotations, text  # noqa: PLC0415 - a student's terminal does without
 
@@ -82,7 +90,7 @@ def _annotated(options: argparse.Namespace, grade: Grade, source: list[str], fur
     path = (folder / grade.submission_file).as_posix()
     release = dict(grade.versions).get("grader", "")
     sys.stdout.write(annotations.render(annotations.annotations_of(grade, path), options.format, release))
-    _write_files(options, grade, source, further)
+    _write_files(options, grade, source, further, preliminary=preliminary)
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if options.format == "github" and page:
         shown = text.render(grade, width=100, source_lines=source, further=further).plain
@@ -148,7 +156,14 @@ def _grade(
     return pipeline.with_trace(plan, submission, built, grade) if traced else grade
 
 
-def _write_files(options: argparse.Namespace, grade: Grade, source: list[str], further: Further) -> None:
+def _write_files(
+    options: argparse.Namespace,
+    grade: Grade,
+    source: list[str],
+    further: Further,
+    *,
+    preliminary: bool,
+) -> None:
     """What --json, --junit and --html ask for; loaded only then, to answer sooner."""
     if options.json or options.junit or options.html:
         from grader.reports import audience, grade_json, html, junit, trace_files  # noqa: PLC0415
@@ -158,7 +173,7 @@ def _write_files(options: argparse.Namespace, grade: Grade, source: list[str], f
         own = {shown.submission_id: source}
         setup.write(options.junit, junit.render([shown], options.junit_dialect, own, further))
         trace = trace_files.packed(grade.trace)
-        page = html.render(grade, source_lines=source, further=further, trace=trace)
+        page = html.render(grade, source_lines=source, further=further, trace=trace, preliminary=preliminary)
         setup.write(options.html, page)
 
 

@@ -32,17 +32,23 @@ def render(
     further: excerpts.Further = excerpts.NONE_FURTHER,
     released: Released = "",
     trace: bytes = b"",
+    preliminary: bool = False,
 ) -> str:
     """Write the page of one submission; ``released`` is what students may see by now.
 
-    ``trace`` is the trace that is kept beside the grade (`grader.reports.trace_files.packed`).
+    ``trace`` is the trace that is kept beside the grade (`grader.reports.trace_files.packed`). A page is
+    ``preliminary`` where grading will look at more than what is graded here.
     """
     embedded = trace_files.embedded(trace)
     shown = student_view(grade, released) if audience == "student" else grade
     return page(
         "submission.html.j2",
         style=asset("submission.css") + (asset("watch.css") if embedded else ""),
-        script=asset("submission.js") + (asset("watch.js") if embedded else ""),
+        script=asset("submission.js")
+        + (asset("watch.js") if embedded else "")
+        + (asset("among.js") if audience == "staff" else ""),
+        preliminary=preliminary,
+        among_where=templates_of(["among-where"])["among-where"],
         heading=f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}",
         audience=audience,
         who=wording.who(grade),

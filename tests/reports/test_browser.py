@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -102,6 +103,26 @@ def test_marks_are_gone_through_with_the_pointer(tmp_path: Path) -> None:
     race, right = asked([html.render(missing_barrier(), source_lines=SOURCE), pages()[1]], probe, tmp_path)
     assert race == [False, "start", "1 of 6"]
     assert right[0]
+
+
+def test_one_submission_leads_to_the_next(tmp_path: Path) -> None:
+    """Of those that the page of the class names; on its own, or to a student, it leads nowhere."""
+    folder = tmp_path / "grades" / "bob é"
+    folder.mkdir(parents=True)
+    (folder / "staff.html").write_text(html.render(missing_barrier(), audience="staff"))
+    links = re.compile(r'<a rel="(prev|next)"([^>]*)>')
+
+    def led(fragment: str) -> dict[str, str]:
+        dom = shown(folder / "staff.html", fragment, tmp_path / "home")
+        return {} if re.search(r'id="among" hidden', dom) else dict(links.findall(dom))
+
+    assert led("") == led("among=ada/eve") == {}
+    assert led("among=ada/bob é/eve%2Fx") == {
+        "prev": ' href="../ada/staff.html#among=ada/bob%20%C3%A9/eve%2Fx"',
+        "next": ' href="../eve/staff.html#among=ada/bob%20%C3%A9/eve%2Fx"',
+    }
+    assert 'hidden=""' in led("among=ada/bob é")["next"]
+    assert 'id="among"' not in html.render(missing_barrier())
 
 
 def test_every_link_leads_somewhere(tmp_path: Path) -> None:

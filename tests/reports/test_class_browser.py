@@ -85,6 +85,18 @@ def test_the_keyboard_reaches_every_student(tmp_path: Path) -> None:
     assert steps == ["search", "ada", "grace", "ada", "search", "ada", "search"]
 
 
+def test_a_students_page_is_told_of_the_others(tmp_path: Path) -> None:
+    """Of all that are shown, in their order; from a group, of the others in it."""
+    grades = [replace(missing_barrier(), submission_id=name) for name in ("ada", "bob é", "eve")]
+    grades += [replace(full_marks(), submission_id="zoe")]
+    script = f"""{TYPE} const link = (from) => {{ const one = from.querySelector("a[href*=staff]");
+        one.focus(); return new URLSearchParams(one.hash.slice(1)).get("among"); }};
+      const body = document.querySelector("#table tbody"), all = link(body);
+      type("state", "full"); const full = link([...body.rows].find((row) => !row.hidden));
+      return [all, full, link(document.querySelector(".group"))];"""
+    assert seen(class_page.render(grades), script, tmp_path) == ["ada/bob é/eve/zoe", "zoe", "ada/bob é/eve"]
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", [LIGHT, DARK])
 def test_all_can_be_read(size: str, scheme: int, tmp_path: Path) -> None:

@@ -329,3 +329,11 @@ def test_that_all_cases_fail_is_said_without_their_names() -> None:
     assert f"Cases: all {len(verdicts)}" in words_of(html.render(told, audience="staff"))
     assert "hidden case" in words_of(html.render(told))
     assert f"Cases: all {len(verdicts)}" not in words_of(html.render(told))
+
+
+def test_a_self_check_says_that_grading_looks_at_more() -> None:
+    """Where all that it looked at is right, as in the terminal; a grade says nothing of it."""
+    passes = full_marks()
+    assert "Grading uses more shapes" in words_of(html.render(passes, preliminary=True))
+    assert "Grading uses more shapes" not in words_of(html.render(passes))
+    assert "Grading uses more shapes" not in words_of(html.render(missing_barrier(), preliminary=True))

@@ -120,6 +120,17 @@ document.addEventListener("keydown", (event) => {
 });
 addEventListener("hashchange", () => { recall(); apply(); });
 
+// Whoever opens a student's page goes on from there: to the others of a group, or to all that are shown.
+function among(event) {
+  const staffPage = "a[href*='/staff.html']", link = event.target.closest && event.target.closest(staffPage);
+  if (!link) return;
+  const group = link.closest(".group"), shown = [...body.rows].filter((row) => !row.hidden);
+  const links = group ? [...group.querySelectorAll(staffPage)] : shown.map((row) => row.querySelector(staffPage));
+  const folders = links.map((one) => decodeURIComponent(one.getAttribute("href").split("/")[1]));
+  link.hash = new URLSearchParams({ among: folders.join("/") });
+}
+for (const kind of ["pointerdown", "focusin"]) document.addEventListener(kind, among);
+
 byId("filter").hidden = false;
 for (const part of document.querySelectorAll(".script-only")) part.hidden = false;
 recall();
