@@ -45,6 +45,7 @@ def render(
         "submission.html.j2",
         style=asset("submission.css") + (asset("watch.css") if embedded else ""),
         script=asset("submission.js")
+        + asset("highlight.js")
         + (asset("watch.js") if embedded else "")
         + (asset("among.js") if audience == "staff" else ""),
         preliminary=preliminary,

@@ -125,6 +125,25 @@ def test_one_submission_leads_to_the_next(tmp_path: Path) -> None:
     assert 'id="among"' not in html.render(missing_barrier())
 
 
+COLOURED = """
+const told = (kind) => [...CSS.highlights.get(kind)].map(
+  (range) => range.startContainer.data.slice(range.startOffset, range.endOffset));
+answer([told("word"), told("comment"), told("string"), document.querySelectorAll(".source code *").length]);
+"""
+
+
+def test_words_comments_and_strings_of_a_file_stand_apart(tmp_path: Path) -> None:
+    """Without an element made of it; a comment goes on over lines, and what is in it is nothing else."""
+    source = ["#define N 1", "int interior; /* if", "float", "*/ for (;;) {} // int"]
+    source += ['f("\\"int", \'"\'); /*/ x', "*/ do"]
+    (answer,) = asked([html.render(missing_barrier(), source_lines=source)], COLOURED, tmp_path)
+    words, comments, strings, elements = answer
+    assert words == ["#define", "int", "for", "do"]
+    assert comments == ["/* if", "float", "*/", "// int", "/*/ x", "*/"]
+    assert strings == [r'"\"int"', """'"'"""]
+    assert elements == 0
+
+
 def test_every_link_leads_somewhere(tmp_path: Path) -> None:
     """From an item to its section and back, from a finding to its line and back."""
     probe = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
@@ -22,6 +23,7 @@ from grader.model import (
     Visibility,
 )
 from grader.reports import html, pictures, trace_files
+from grader.reports.pages import asset
 from grader.reports.prose import CHAPTERS, prose
 from grader.reports.states import state_of
 from tests.reports.pages import content, words_of
@@ -337,3 +339,25 @@ def test_a_self_check_says_that_grading_looks_at_more() -> None:
     assert "Grading uses more shapes" in words_of(html.render(passes, preliminary=True))
     assert "Grading uses more shapes" not in words_of(html.render(passes))
     assert "Grading uses more shapes" not in words_of(html.render(missing_barrier(), preliminary=True))
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance of ``#rrggbb`` (WCAG 2.2)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("ground", ["raised", "fail-soft"])
+@pytest.mark.parametrize("kind", ["comment", "string", "word"])
+def test_what_stands_apart_in_the_file_can_be_read(kind: str, ground: str, scheme: int) -> None:
+    """In a line with a remark, too: a browser does not say these colours, so the style sheet is asked."""
+    name = dict(re.findall(r"::highlight\((\w+)\) \{ color: var\(--([\w-]+)\); \}", asset("submission.css")))[
+        kind
+    ]
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6});", asset("style.css").split("@media", 2)[scheme]))
+    low, high = sorted((_luminance(colours[name]), _luminance(colours[ground])))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
