@@ -35,8 +35,8 @@ def test_a_name_that_is_missing_twice_is_told_for_each_line() -> None:
 def test_a_linker_that_names_a_place_in_the_section_too_names_the_line() -> None:
     """GNU ld 2.42, as Ubuntu 24.04 has it, writes both."""
     log = (
-        f"{LD}/tmp/x.o: in function `main':\n"
-        f"/tmp/{SOURCE_NAME}:3:(.text+0x6b): undefined reference to `area(int)'\n"
+        f"{LD}x.o: in function `main':\n"
+        f"/job/{SOURCE_NAME}:3:(.text+0x6b): undefined reference to `area(int)'\n"
         "collect2: error: ld returned 1 exit status\n"
     )
     assert [(m.file, m.line) for m in driver.linker_messages(log, ())] == [(SOURCE_NAME, 3)]
