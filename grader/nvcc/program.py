@@ -35,7 +35,7 @@ from grader.nvcc.source import (
     with_remarks,
 )
 from grader.nvcc.toolchain import UNIT
-from grader.nvcc.units import require_whole, sources_of, units_of
+from grader.nvcc.units import require_whole, sources_of, units_of, with_names_of
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
@@ -146,7 +146,9 @@ class ProgramCompiler(Compiler):
         argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
         result = self._run("hazards", Job(argv, self.sources, (PTX,), self.limits))
         self._check_limits(driver.revealed(result.outcome))
-        return _text(default), _text(self._left(result.file(PTX), "device-code"))
+        return _text(default), with_names_of(
+            _text(default), _text(self._left(result.file(PTX), "device-code"))
+        )
 
     def link(
         self,

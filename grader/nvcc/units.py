@@ -1,7 +1,8 @@
 """The further sources of a program: which files they are, and what they may not ask of each other.
 
 Each is compiled under the neutral name that the first file has, too, and then goes by a label. What the
-first file includes is a header, whatever it is called.
+first file includes is a header, whatever it is called. `with_names_of` gives the builds of one source the
+same names.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ _DECLARED = re.compile(r"^\.extern \.func.*?(?P<name>[A-Za-z_$][\w$]*)\s*\(?$", 
 """A function in PTX that is declared and has no body (PTX ISA section 10.1.1)."""
 
 _BUILT_IN = {"vprintf", "malloc", "free", "__assertfail"}
+_OWN_NUMBER = re.compile(
+    rf"(?<=_)[0-9a-f]{{8}}(?=_\d+_{re.sub('[^0-9A-Za-z]', '_', SOURCE_NAME)}_[0-9a-f]{{8}})"
+)
+"""The number that a file gets in a build, as it stands in names: ``_INTERNAL_7d8334d6_17_student_…``."""
+
 _STATIC = re.compile(r"extern declaration of the entity (?P<name>\w+) is treated as a static definition")
 
 
@@ -92,3 +98,13 @@ def _across_files(name: str, file: str, line: int | None) -> OurError:
         f"not supported here: device code across files (nvcc -rdc=true): `{name}` of {where} is to come from "
         "another file"
     )
+
+
+def with_names_of(ptx: str, other: str) -> str:
+    """Another build of a file with the names of the first for what the file keeps to itself.
+
+    nvcc puts a number into the names of static functions and of what is in unnamed namespaces, and makes it
+    anew for each build; but what launches leave in device memory is used by the launches of both.
+    """
+    numbers = set(_OWN_NUMBER.findall(ptx))
+    return _OWN_NUMBER.sub(numbers.pop(), other) if len(numbers) == 1 else other

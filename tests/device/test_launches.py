@@ -76,9 +76,9 @@ _CALLS_BY_POINTER = """
 typedef float (*operation)(float *, float);
 static __device__ float inlined(float *p, float x) { if (x < 0) *(p + 100000) = x; return 2 * x; }
 static __device__ float twice_more(float *p, float x) { return inlined(p, x) + 1; }
-__device__ float add(float *p, float x) { return *p + x; }
-__device__ float subtract(float *p, float x) { return *p - x; }
-__device__ operation chosen;
+BEGIN __device__ float add(float *p, float x) { return *p + x; } END
+BEGIN __device__ float subtract(float *p, float x) { return *p - x; } END
+BEGIN __device__ operation chosen; END
 __global__ void choose(float *p, int which) { chosen = which ? subtract : add; p[1] = twice_more(p, 1); }
 __global__ void apply(float *p) { p[1] += chosen(p, -3); }
 int main() {
@@ -144,9 +144,13 @@ def test_a_kernel_takes_memory_from_the_heap(own_tools: Tools) -> None:
     assert (printed, device.unsupported, kernel_findings(device)) == ("9 4 1 0\n", "", [])
 
 
-def test_a_pointer_to_a_function_leads_to_it_in_both_builds(own_tools: Tools) -> None:
-    """A function that only the build for hazards keeps takes the place of no other."""
-    printed, device = run(own_tools, _CALLS_BY_POINTER)
+@pytest.mark.parametrize(("begin", "end"), [("", ""), ("static", ""), ("namespace {", "}")])
+def test_a_pointer_to_a_function_leads_to_it_in_both_builds(own_tools: Tools, begin: str, end: str) -> None:
+    """A function that only the build for hazards keeps takes the place of no other, nor does a variable.
+
+    What a file keeps to itself has a name with a number in it that nvcc makes anew for each build.
+    """
+    printed, device = run(own_tools, _CALLS_BY_POINTER.replace("BEGIN", begin).replace("END", end))
     assert (printed, device.unsupported, kernel_findings(device)) == ("1\n7\n", "", [])
 
 
