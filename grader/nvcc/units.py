@@ -28,9 +28,7 @@ _DECLARED = re.compile(r"^\.extern \.func.*?(?P<name>[A-Za-z_$][\w$]*)\s*\(?$", 
 """A function in PTX that is declared and has no body (PTX ISA section 10.1.1)."""
 
 _BUILT_IN = {"vprintf", "malloc", "free", "__assertfail"}
-_OWN_NUMBER = re.compile(
-    rf"(?<=_)[0-9a-f]{{8}}(?=_\d+_{re.sub('[^0-9A-Za-z]', '_', SOURCE_NAME)}_[0-9a-f]{{8}})"
-)
+_OWN_NUMBER = re.compile(rf"(?<=_)[0-9a-f]{{8}}(?=_\d+_{re.sub('[^0-9A-Za-z]', '_', SOURCE_NAME)}_)")
 """The number that a file gets in a build, as it stands in names: ``_INTERNAL_7d8334d6_17_student_…``."""
 
 _STATIC = re.compile(r"extern declaration of the entity (?P<name>\w+) is treated as a static definition")

@@ -79,8 +79,9 @@ static __device__ float twice_more(float *p, float x) { return inlined(p, x) + 1
 BEGIN __device__ float add(float *p, float x) { return *p + x; } END
 BEGIN __device__ float subtract(float *p, float x) { return *p - x; } END
 BEGIN __device__ operation chosen; END
-__global__ void choose(float *p, int which) { chosen = which ? subtract : add; p[1] = twice_more(p, 1); }
-__global__ void apply(float *p) { p[1] += chosen(p, -3); }
+BEGIN __global__ void choose(float *p, int which) {
+    chosen = which ? subtract : add; p[1] = twice_more(p, 1); } END
+BEGIN __global__ void apply(float *p) { p[1] += chosen(p, -3); } END
 int main() {
     float *d, h[2] = {1, 0}; cudaMalloc(&d, sizeof h);
     for (int which = 0; which < 2; ++which) {
@@ -146,7 +147,7 @@ def test_a_kernel_takes_memory_from_the_heap(own_tools: Tools) -> None:
 
 @pytest.mark.parametrize(("begin", "end"), [("", ""), ("static", ""), ("namespace {", "}")])
 def test_a_pointer_to_a_function_leads_to_it_in_both_builds(own_tools: Tools, begin: str, end: str) -> None:
-    """A function that only the build for hazards keeps takes the place of no other, nor does a variable.
+    """A function that only the build for hazards keeps takes the place of no other, nor does anything else.
 
     What a file keeps to itself has a name with a number in it that nvcc makes anew for each build.
     """
