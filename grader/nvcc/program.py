@@ -70,6 +70,13 @@ _EMULATED_HOST_OPTIONS = ("-fno-crossjumping", "-fno-tree-tail-merge", "-fno-opt
 _NOTED = ("SUNPRO_DEPENDENCIES", _READ)
 """Every preprocessor that nvcc starts adds what it read to one file (GCC manual, "Environment Variables")."""
 
+_RELAXED, _LAMBDAS = "--expt-relaxed-constexpr", "--extended-lambda"
+"""What many courses' makefiles say, and no program can ask for by itself: device code may call ``constexpr``
+functions (``std::max``, ``std::numeric_limits``), and lambdas may be device code."""
+
+_LAMBDA_FOR_DEVICE = re.compile(rb"\]\s*__(?:host|device)__")
+"""``[=] __device__ (int i) {…}``: such lambdas include headers of the host, which take 0.4 s to compile."""
+
 _CALLS_DEVICE = re.compile(r"cuda[A-Z]\w*|__cudaPushCallConfiguration|cu[A-Z]\w*")
 """Names that a program needs only if it calls the runtime or the driver: ``<<<…>>>`` pushes a configuration.
 
@@ -125,6 +132,8 @@ class ProgramCompiler(Compiler):
         if self.language == "c":
             language = language[1:]  # which names a standard of C++
         kept: tuple[str, ...] = (_KEPT_PTX,) if self.emulated and self.language == "cu" else ()
+        if self.language == "cu":
+            language = (*language, *self._device_language())
         argv = (*self._nvcc(), *language, *options, *("--keep" for _ in kept))
         job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED, *kept), self.limits, (_NOTED,))
         result = self._run("compile", job)
@@ -141,7 +150,7 @@ class ProgramCompiler(Compiler):
     def both_ptx(self, compiled: Compiled) -> tuple[str, str]:
         """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
         default = self._left(compiled.ptx, "device-code")
-        language = ("-std=c++17", "-lineinfo", "-Xcicc", "-O0")
+        language = ("-std=c++17", "-lineinfo", *self._device_language(), "-Xcicc", "-O0")
         include = ("-Xcompiler", "-idirafter,.")
         argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
         result = self._run("hazards", Job(argv, self.sources, (PTX,), self.limits))
@@ -205,6 +214,11 @@ class ProgramCompiler(Compiler):
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
         return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}")
+
+    def _device_language(self) -> tuple[str, ...]:
+        """What device code may be written in, beyond what nvcc takes by itself."""
+        has_lambdas = any(_LAMBDA_FOR_DEVICE.search(text) for _, text in self.sources)
+        return (_RELAXED, _LAMBDAS) if has_lambdas else (_RELAXED,)
 
     def _check_files(self, result: Result) -> str:
         """Refuse a file that read what is nobody's business; gives what the preprocessors noted."""

@@ -88,6 +88,19 @@ def test_a_program_is_built_and_runs(compile_program: Compile) -> None:
     assert (result.outcome.returncode, result.outcome.stdout) == (3, b"-x y\n")
 
 
+def test_device_code_may_call_constexpr_functions_and_lambdas_of_the_host(compile_program: Compile) -> None:
+    """Programs of courses are built with two options of nvcc that no source can ask for."""
+    built = compile_program("""
+#include <algorithm>
+#include <limits>
+template <class F> __global__ void each(F f) { f(threadIdx.x); }
+__global__ void largest(float *p) { *p = std::max(*p, std::numeric_limits<float>::lowest()); }
+int main() { float *d = nullptr; largest<<<1, 1>>>(d); each<<<1, 8>>>([=] __device__(int i) { d[i] = i; }); }
+""")
+    assert built.ok, built.findings
+    assert "_Z7largestPf" in built.hazard_ptx
+
+
 def test_warnings_are_kept_with_their_lines_and_each_once(compile_program: Compile) -> None:
     """The host's compiler and the device's both warn."""
     (warning,) = compile_program(HELLO, "-o.cu").warnings
