@@ -59,6 +59,8 @@ class EmulatedKernel:
     """Puts memory in place before each attempt at a launch."""
     observers: Callable[[], tuple[Observer, ...]] = tuple
     """Those who look on at the build that counts."""
+    time_is_up: Callable[[], bool] = lambda: False
+    """Whether launches are to be given up, however little work they have done."""
     last_trial: RepairCase | None = None
     """What the build for hazards showed in the last launch."""
     _trials: dict[str, RepairCase] = field(default_factory=dict)
@@ -229,6 +231,7 @@ class EmulatedKernel:
                 shapes,
                 lay_out=self.lay_out,
                 observers=tuple if detect else self.observers,
+                time_is_up=self.time_is_up,
             )
         return self._kernels[detect]
 

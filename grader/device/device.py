@@ -87,6 +87,9 @@ class Notes(Protocol):
 class Launches(Protocol):
     """Runs kernels on the memory of a device."""
 
+    deadline: float
+    """When nobody waits for a launch any more (`time.monotonic`)."""
+
     @property
     def kernels(self) -> tuple[LoadedKernel, ...]:
         """All kernels of all files, by their numbers."""

@@ -79,6 +79,8 @@ class EmulatedLaunches:
     """Work that all launches together may take."""
     seconds: float = 0.0
     """Wall time that launches took: not the program's doing."""
+    deadline: float = math.inf
+    """When nobody waits for launches any more (`time.monotonic`): the one that runs then is given up."""
     gave_up: str = ""
     """Why launches are not run any more: they take more work than they may. A clause."""
     unsupported: str = ""
@@ -254,6 +256,7 @@ class EmulatedLaunches:
                 file,
                 lay_out=self._lay_out,
                 observers=self._observers,
+                time_is_up=lambda: time.monotonic() > self.deadline,
             )
         return self._emulated[key]
 

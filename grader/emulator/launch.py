@@ -101,6 +101,8 @@ class Kernel:
     """Puts memory and parameters in place before each attempt at a launch."""
     observers: Callable[[], tuple[Observer, ...]] = tuple
     """Those who look on at a launch, beside the usual ones."""
+    time_is_up: Callable[[], bool] = lambda: False
+    """Whether a launch is to be given up, however little work it has done."""
     _program: Program | None = field(default=None)
     _facts: _Facts | None = None
     _tracked: frozenset[str] = frozenset()
@@ -283,6 +285,7 @@ class Execution:
     ) -> None:
         self.priority, self.apart = priority, apart
         self.function = kernel.module.function(kernel.entry)
+        self.time_is_up = kernel.time_is_up
         self.launch = launch
         self.layout = kernel.lay_out(kernel.module, self.function, launch, arguments, track=options.detect)
         self.code: Code
@@ -348,7 +351,14 @@ class Execution:
         could_help = later_blocks and not self.all_at_once and self._fits_on_a_device()
         try:
             parameters = {name: dict(pieces) for name, pieces in self.layout.parameters.items()}
-            Scheduler(machine, self.code, parameters, budget, later_blocks=could_help).run()
+            Scheduler(
+                machine,
+                self.code,
+                parameters,
+                budget,
+                later_blocks=could_help,
+                time_is_up=self.time_is_up,
+            ).run()
         except HangError as hang:
             self.reporter.timed_out(machine, hang.groups, machine.steps)
             return False

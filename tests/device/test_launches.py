@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
 _LIMITS = Limits(wall_seconds=60.0, cpu_seconds=60)
 
+_TAKES_LONG = """
+__global__ void lengthen(unsigned *p) {
+    for (unsigned long long i = 0; i < 1ull << 40; ++i) *p = *p * 1664525u + 1013904223u;
+}
+int main() {
+    unsigned *p; cudaMalloc(&p, sizeof *p); cudaMemset(p, 0, sizeof *p);
+    lengthen<<<1, 1>>>(p);
+    return cudaDeviceSynchronize();
+}
+"""
+
 _SHARES_A_BLOCK = """
 #include <cstdio>
 __global__ void squares(int *out) {
@@ -119,18 +130,20 @@ int main() {
 _GRID_BARRIER = "cooperative_groups::this_grid().sync()"
 
 
-def run(tools: Tools, source: str, *words: str) -> tuple[str, EmulatedDevice]:
+def run(
+    tools: Tools, source: str, *words: str, limits: Limits = _LIMITS, work: int = 10**6
+) -> tuple[str, EmulatedDevice]:
     """What a program prints, and the device that it ran on."""
     built = build_program(tools, Submission("any", "any.cu", source.encode(), "0" * 8), ProgramInterface())
     assert built.ok, built.log
-    device = EmulatedDevice(built, "any.cu", source, 2**29, 10**6)
+    device = EmulatedDevice(built, "any.cu", source, 2**29, work)
     with (
         channel() as folder,
-        LocalSandbox().stage(Stage(_LIMITS, channel=str(folder))) as sandbox,
-        serve(device.device, folder, 60.0) as served,
+        LocalSandbox().stage(Stage(limits, channel=str(folder))) as sandbox,
+        serve(device.device, folder, limits.wall_seconds) as served,
     ):
         files = (("program", built.program),)
-        result = sandbox.run(Job(("./program", *words), files, (), _LIMITS, environment=served.environment))
+        result = sandbox.run(Job(("./program", *words), files, (), limits, environment=served.environment))
     return result.outcome.stdout.decode(), device
 
 
@@ -143,6 +156,13 @@ def test_a_kernel_takes_memory_from_the_heap(own_tools: Tools) -> None:
     """A program whose kernel shares a block from malloc runs as on a device, launch after launch."""
     printed, device = run(own_tools, _SHARES_A_BLOCK)
     assert (printed, device.unsupported, kernel_findings(device)) == ("9 4 1 0\n", "", [])
+
+
+def test_a_launch_is_given_up_when_nobody_waits_for_it_any_more(own_tools: Tools) -> None:
+    """However much work it might do yet: it is too much work, and no failure of ours."""
+    soon = Limits(wall_seconds=1.0, cpu_seconds=60)
+    _, device = run(own_tools, _TAKES_LONG, limits=soon, work=10**12)
+    assert device.too_much_work(1.0, 60.0, in_time=False).startswith("too much work for the emulator")
 
 
 @pytest.mark.parametrize(("begin", "end"), [("", ""), ("static", ""), ("namespace {", "}")])

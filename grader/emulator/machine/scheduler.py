@@ -28,7 +28,7 @@ from grader.ptx import Register
 from grader.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,7 +73,8 @@ class LaterBlocksNeededError(Exception):
 class Scheduler:
     """Runs a chunk of blocks, with at most ``budget`` of work.
 
-    ``later_blocks``: there are blocks that a device could have started beside these.
+    ``later_blocks``: there are blocks that a device could have started beside these. Once ``time_is_up`` says
+    so they are given up, too: nobody waits for them any more.
     """
 
     def __init__(
@@ -84,8 +85,9 @@ class Scheduler:
         budget: int,
         *,
         later_blocks: bool,
+        time_is_up: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.m, self.budget, self.later_blocks = m, budget, later_blocks
+        self.m, self.budget, self.later_blocks, self.time_is_up = m, budget, later_blocks, time_is_up
         frame = Frame(entry, [None] * entry.register_count, parameters, 0)
         self.ready = [Group(frame, 0, None)]
         self._look_at = _LOOK_EVERY
@@ -102,6 +104,8 @@ class Scheduler:
             if self.m.work > self.budget:
                 never_ends = Watch(self._groups).never_ends(self.m, self._go_on)
                 raise HangError(self.ready) if never_ends else TooMuchWorkError(self.ready)
+            if self.time_is_up():
+                raise TooMuchWorkError(self.ready)
 
     def _round(self) -> bool:
         """Let one group run for a while; False if nobody runs any more."""
