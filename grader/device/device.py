@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -87,9 +88,6 @@ class Notes(Protocol):
 class Launches(Protocol):
     """Runs kernels on the memory of a device."""
 
-    deadline: float
-    """When nobody waits for a launch any more (`time.monotonic`)."""
-
     @property
     def kernels(self) -> tuple[LoadedKernel, ...]:
         """All kernels of all files, by their numbers."""
@@ -143,6 +141,8 @@ class Device:
     """Numbers of shared allocations that work has changed for which nobody has waited, nobody knows where."""
     used: list[tuple[Use, Spans]] = field(default_factory=list)
     """What work that nobody has waited for does with which bytes."""
+    deadline: float = math.inf
+    """When nobody waits for the device any more (`time.monotonic`)."""
     handles: int = 0x10
     launched: int = 0
     waits: int = 0

@@ -71,6 +71,8 @@ class EmulatedLaunches:
     note: Callable[[HostMistake], None]
     name_of: Callable[[Allocation], str]
     symbol_mistake: Callable[[int, int], HostMistake | None] = lambda *_: None
+    time_is_up: Callable[[], bool] = lambda: False
+    """Whether nobody waits for launches any more: the one that runs then is given up."""
     runs: list[KernelRun] = field(default_factory=list)
     observation: Observation = field(default_factory=Observation)
     seen: dict[str, SeenLaunch] = field(default_factory=dict)
@@ -79,8 +81,6 @@ class EmulatedLaunches:
     """Work that all launches together may take."""
     seconds: float = 0.0
     """Wall time that launches took: not the program's doing."""
-    deadline: float = math.inf
-    """When nobody waits for launches any more (`time.monotonic`): the one that runs then is given up."""
     gave_up: str = ""
     """Why launches are not run any more: they take more work than they may. A clause."""
     unsupported: str = ""
@@ -256,7 +256,7 @@ class EmulatedLaunches:
                 file,
                 lay_out=self._lay_out,
                 observers=self._observers,
-                time_is_up=lambda: time.monotonic() > self.deadline,
+                time_is_up=self.time_is_up,
             )
         return self._emulated[key]
 

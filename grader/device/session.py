@@ -64,7 +64,7 @@ class Session:
     def run(self) -> str:
         """Serve until the program ends; gives why it was cut off, or an empty text."""
         try:
-            self.device.launches.deadline = self.deadline
+            self.device.deadline = self.deadline
             while True:
                 self._one()
         except EndedError:

@@ -44,7 +44,6 @@ template <class T> cudaError_t cudaMallocManaged(T **p, size_t n) {
 class NoLaunches:
     """A device without kernels."""
 
-    deadline: float = 0.0
     kernels: tuple[LoadedKernel, ...] = ()
     variables: Mapping[tuple[int, str], Allocation] = field(default_factory=dict)
 

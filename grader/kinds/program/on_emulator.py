@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -94,6 +95,7 @@ class EmulatedDevice:
             self._note,
             self._source.name_of,
             symbol_mistake=self._symbol_mistake,
+            time_is_up=self._time_is_up,
             observation=observation or Observation(),
             steps=work,
         )
@@ -150,6 +152,9 @@ class EmulatedDevice:
 
     def _note(self, mistake: HostMistake) -> None:
         self.device.note(mistake)
+
+    def _time_is_up(self) -> bool:
+        return time.monotonic() > self.device.deadline
 
     def _symbol_mistake(self, caller: int, address: int) -> HostMistake | None:
         return self.device.symbol_mistake(caller, address)
