@@ -7,19 +7,18 @@ afterwards, for which an image is `kept` before the memory changes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.device.memory import BASE
-from grader.emulator.memory.layout import Layout, bytes_of, shared_layout, takes_memory, with_address
+from grader.emulator.memory.layout import Layout, bytes_of, shared_layout, with_address
 from grader.emulator.memory.memory import (
-    HEAP_BYTES,
     WINDOW,
     AddressSpace,
     Allocation,
     GlobalMemory,
-    Heap,
 )
 from grader.model import Argument
 from grader.ptx.nodes import TYPE_BYTES
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from grader.device.heap import KernelHeap
     from grader.model import Launch
     from grader.ptx import Function, Module, Variable
 
@@ -57,8 +57,8 @@ class MemoryImage:
     copied: Callable[[int], tuple[NDArray[np.uint8], NDArray[np.uint8]]] | None = None
     workspace: int = 0
     """The address of what the blocks of a cooperative launch share."""
-    heap_bytes: int = HEAP_BYTES
-    """What ``malloc`` of a kernel hands out at most."""
+    heap: KernelHeap | None = None
+    """What ``malloc`` of a kernel hands out; None if no kernel has asked for it."""
 
     def kept(self) -> MemoryImage:
         """The same image, which stays as it is when the memory changes."""
@@ -79,16 +79,17 @@ class MemoryImage:
         for formal, argument, array in zip(function.parameters, arguments, self.pointed, strict=True):
             pieces[formal.name] = _pieces(np.asarray(argument.value).tobytes())
             pointed[formal.name] = array
-        heap_bytes = self.heap_bytes if takes_memory(module) else 0
         held = _held(function, len(self.bytes))
         used = held[-1][1].end + _RED_ZONE if held else len(self.bytes)
-        data, written = (self.copied or self._new_copy)(used - len(self.bytes) + heap_bytes)
-        memory = GlobalMemory(_SPACE, (*self.arrays, *(place for _, place in held)), data, written)
+        data, written = (self.copied or self._new_copy)(used - len(self.bytes))
+        of_heap = self.heap.arrays() if self.heap else ()
+        arrays = (*self.arrays, *of_heap, *(place for _, place in held))
+        memory = GlobalMemory(_SPACE, sorted(arrays, key=attrgetter("start")), data, written)
         memory.workspace = self.workspace
         for formal, place in held:
             memory.fill(place, bytes_of(pieces[formal.name], formal.size), initialised=True)
-        if heap_bytes:
-            memory.heap = Heap(memory, used, used + heap_bytes)
+        if self.heap:
+            memory.heap = self.heap.laid_in(memory)
         shared, shared_bytes = shared_layout(module, function, launch)
         addresses = {array.name: array.start for array in shared} | dict(self.addresses)
         addresses |= {formal.name: BASE + place.start for formal, place in held}

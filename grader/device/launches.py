@@ -30,6 +30,7 @@ from grader.device.streams import Use, marked
 from grader.emulator.counters.touched import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
+from grader.emulator.memory.layout import takes_memory
 from grader.emulator.memory.memory import Allocation as Array
 from grader.emulator.races.strength import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
@@ -99,7 +100,7 @@ class EmulatedLaunches:
     _image: MemoryImage = field(init=False)
     """Memory as the launch finds it that runs now."""
     _copy: MemoryCopy = field(default_factory=MemoryCopy)
-    _heaps: list[Heap | None] = field(default_factory=list)
+    _heaps: list[Heap] = field(default_factory=list)
     """Of each attempt at a launch."""
     _directions: dict[int, str] = field(default_factory=dict)
     _variable_names: dict[int, str] = field(default_factory=dict)
@@ -108,8 +109,6 @@ class EmulatedLaunches:
     """Which bytes the launch uses that runs now, if that was asked for."""
     _shared_by_grid: Allocation | None = None
     """Where what the blocks of a cooperative launch share lies."""
-    _heap_was_left: bool = False
-    """Whether a launch left blocks on its heap, which ends with it here and not on a device."""
 
     def __post_init__(self) -> None:
         files = ((self.file, self.build), *self.build.others)
@@ -233,9 +232,6 @@ class EmulatedLaunches:
             return LaunchOutcome(refusal.code)
         if self.gave_up or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
-        if self._heap_was_left:
-            self.unsupported = "not supported here: memory of malloc() in a kernel that outlives its launch"
-            return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
         return None
 
     def _cleared_workspace(self) -> int:
@@ -311,6 +307,8 @@ class EmulatedLaunches:
 
     def _image_of(self, kernel: LoadedKernel, arguments: tuple[Argument, ...]) -> MemoryImage:
         """Device memory as it is, and what the launch of a kernel is given there."""
+        if any(map(takes_memory, (self._modules[kernel.module], self._for_hazards[kernel.module]))):
+            self.memory.lay_out_heap()
         types = read_name(kernel.name).types or ()
         elements: dict[int, np.dtype[Any]] = {}
         starts: list[int | None] = []
@@ -337,7 +335,7 @@ class EmulatedLaunches:
             addresses,
             elements,
             copied,
-            heap_bytes=self.memory.heap_bytes,
+            heap=self.memory.heap,
         )
 
     def _lay_out(
@@ -351,8 +349,8 @@ class EmulatedLaunches:
     ) -> Layout:
         """A copy of device memory for an attempt at the launch that runs now."""
         layout = self._image.lay_out(module, function, launch, arguments, track=track)
-        self._heaps.append(layout.memory.heap)
-        self.memory.heap_is_laid_out |= layout.memory.heap is not None
+        if layout.memory.heap is not None:
+            self._heaps.append(layout.memory.heap)
         return layout
 
     def _array(self, allocation: Allocation, element: np.dtype[Any] | None) -> Array:
@@ -376,8 +374,17 @@ class EmulatedLaunches:
                 changed.append(allocation.number)
             kept[:] = content.view(np.uint8)
         self._copy.keep_written(self.memory)
-        self._heap_was_left |= any(heap is not None and bool(heap.taken) for heap in self._heaps)
+        self._keep_heap(run)
         return tuple(changed)
+
+    def _keep_heap(self, run: Run) -> None:
+        """Keep the blocks of the heap that a launch leaves, and what they hold."""
+        if self.memory.heap is None:
+            return
+        for start, end, content, written in run.heap:
+            self.memory.bytes[start:end], self.memory.written[start:end] = content, written
+        blocks = ((block.start, block.end) for block in run.heap)
+        self.memory.heap = self.memory.heap.after(blocks, self._heaps)
 
 
 _ELEMENTS: Mapping[str, np.dtype[Any]] = {

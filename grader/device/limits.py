@@ -48,7 +48,7 @@ def _set_limit_of_device(device: Device, message: SetLimit) -> CudaError:
         return CudaError.SUCCESS if message.value <= _MOST_STACK else CudaError.INVALID_VALUE
     if message.which != _HEAP_LIMIT:
         return CudaError.SUCCESS
-    if device.memory.heap_is_laid_out:
+    if device.memory.heap is not None:
         return CudaError.INVALID_VALUE
     asked = min(message.value, device.memory.limit)
     device.memory.heap_bytes = max(HEAP_BYTES, -(-asked // PAGE) * PAGE)
@@ -57,5 +57,5 @@ def _set_limit_of_device(device: Device, message: SetLimit) -> CudaError:
 
 def reset_limits(device: Device) -> None:
     """Put the device's own limits back to what they are at the start."""
-    device.memory.heap_bytes, device.memory.heap_is_laid_out = HEAP_BYTES, False
+    device.memory.heap_bytes, device.memory.heap = HEAP_BYTES, None
     device.most_printed = PRINTED_BYTES

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.device.heap import KernelHeap
 from grader.emulator.memory.memory import HEAP_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from grader.device.requests import Sharing
@@ -81,8 +84,8 @@ class DeviceMemory:
     limit: int
     heap_bytes: int = HEAP_BYTES
     """What ``malloc`` of kernels hands out at most."""
-    heap_is_laid_out: bool = False
-    """Whether a kernel that calls it was launched."""
+    heap: KernelHeap | None = None
+    """What it hands out; None until a kernel that calls it is launched."""
     bytes: NDArray[np.uint8] = field(init=False)
     written: NDArray[np.uint8] = field(init=False)
     """A 1 for each byte that holds a value."""
@@ -113,6 +116,20 @@ class DeviceMemory:
         self.bytes[start : start + min(size, _POISONED)] = 0xFF
         self.written[start : start + size] = 0
         return allocation
+
+    def lay_out_heap(self) -> None:
+        """Set bytes aside for ``malloc`` of kernels; where there is no room it has none."""
+        if self.heap is None:
+            start = -(-self._next // PAGE) * PAGE
+            end = min(start + self.heap_bytes, len(self.bytes) - RED_ZONE)
+            self._next = end + RED_ZONE
+            self.heap = KernelHeap(start, end, start)
+
+    @property
+    def in_use(self) -> Iterator[slice]:
+        """The bytes of all allocations, and of what kernels have taken from the heap."""
+        yield from (slice(allocation.start, allocation.end) for allocation in self.live.values())
+        yield from (slice(*block) for block in (self.heap.blocks if self.heap else ()))
 
     def _room(self, size: int, step: int) -> int:
         """Where an allocation may start: behind all others, or else where one was freed."""
@@ -216,8 +233,7 @@ class MemoryCopy:
             self._bytes, self._written, self._union = (_untouched(2 * size) for _ in range(3))
             if self._attempts:
                 self._written[: len(before[0])], self._union[: len(before[1])] = before
-        for allocation in memory.live.values():
-            part = slice(allocation.start, allocation.end)
+        for part in memory.in_use:
             self._union[part] = self._written[part] | self._union[part] if self._attempts else 0
             self._bytes[part], self._written[part] = memory.bytes[part], memory.written[part]
         self._attempts += 1

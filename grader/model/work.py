@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -259,6 +259,18 @@ class KernelCounters:
     """The student's file, which the lines are in."""
 
 
+class HeapBlock(NamedTuple):
+    """A block of ``malloc`` of a kernel: bytes ``start`` up to ``end`` of its memory, and what they hold.
+
+    ``content`` and ``written`` (a 1 for each byte that somebody wrote) are as long as the block.
+    """
+
+    start: int
+    end: int
+    content: np.ndarray[Any, Any]
+    written: np.ndarray[Any, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """What one launch gave.
@@ -295,6 +307,8 @@ class Run:
     """Counters per source line, where they were asked for."""
     printed: str = ""
     """The beginning of what the kernel printed with `printf`, safe to be shown."""
+    heap: tuple[HeapBlock, ...] = ()
+    """What the kernel, or one before it, took from the heap and did not free."""
     executed: frozenset[tuple[str, int]] = frozenset()
     """Of the instructions that `Structure` counts those that were executed, by function and place in it."""
 

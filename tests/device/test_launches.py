@@ -48,11 +48,80 @@ int main() {
 }
 """
 
-_KEEPS_A_BLOCK = """
-__device__ int *kept;
-__global__ void take() { kept = (int *)malloc(4); *kept = 7; }
-__global__ void use() { *kept += 1; free(kept); }
-int main() { take<<<1, 1>>>(); use<<<1, 1>>>(); cudaDeviceSynchronize(); }
+_KEEPS_OBJECTS = """
+#include <cstdio>
+struct Shape { __device__ virtual float area() const = 0; __device__ virtual ~Shape() {} };
+struct Square : Shape {
+    float side;
+    __device__ Square(float s) : side(s) {}
+    __device__ float area() const override { return side * side; }
+};
+struct Disc : Shape {
+    float radius;
+    __device__ Disc(float r) : radius(r) {}
+    __device__ float area() const override { return 3 * radius * radius; }
+};
+__global__ void make(Shape **all, int n) {
+    int i = threadIdx.x;
+    if (i < n) all[i] = i % 2 ? (Shape *)new Square(i) : (Shape *)new Disc(i);
+}
+__global__ void measure(Shape **all, float *areas, int n) {
+    if (threadIdx.x < n) areas[threadIdx.x] = all[threadIdx.x]->area();
+}
+__global__ void release(Shape **all, int n) { if (threadIdx.x < n) delete all[threadIdx.x]; }
+int main() {
+    const int n = 40; Shape **all; float *d, areas[n];
+    cudaMalloc(&all, n * sizeof *all);
+    for (int round = 0; round < 3; ++round) {
+        make<<<1, 64>>>(all, n);
+        cudaMalloc(&d, sizeof areas);
+        measure<<<1, 64>>>(all, d, n);
+        cudaMemcpy(areas, d, sizeof areas, cudaMemcpyDeviceToHost);
+        std::printf("%g %g\\n", areas[38], areas[39]);
+        release<<<1, 64>>>(all, n);
+        cudaFree(d);
+    }
+    cudaFree(all);
+    return cudaDeviceSynchronize();
+}
+"""
+
+_USES_AN_OLD_BLOCK = """
+__device__ int *kept, *other;
+__global__ void take() { kept = (int *)malloc(4); other = (int *)malloc(4); *kept = 7; }
+__global__ void release() { free(kept); }
+__global__ void use(int *out) { *out = *kept + *other; }
+int main() {
+    int *d; cudaMalloc(&d, 4);
+    take<<<1, 1>>>(); release<<<1, 1>>>(); use<<<1, 1>>>(d);
+    cudaDeviceSynchronize();
+}
+"""
+
+_FILLS_THE_HEAP = """
+#include <cstdio>
+__device__ char *kept, *last;
+__global__ void take(size_t size) { kept = (char *)malloc(64); last = (char *)malloc(size); *kept = 7; }
+__global__ void swap(size_t size) { free(last); last = (char *)malloc(size); *last = *kept; }
+__global__ void look(int *out) { *out = last != nullptr ? *last : -1; }
+int main() {
+    int *d, h; cudaMalloc(&d, sizeof h);
+    const size_t size = 3 << 20;
+    take<<<1, 1>>>(size);
+    for (int i = 0; i < 5; ++i) swap<<<1, 1>>>(size);
+    look<<<1, 1>>>(d);
+    cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost);
+    std::printf("%d\\n", h);
+}
+"""
+
+_TAKES_OF_THE_STACK = """
+__global__ void fill(int *out, int n) {
+    int *own = (int *)alloca(n * sizeof(int));
+    for (int i = 0; i < n; ++i) own[i] = i;
+    *out = own[n - 1];
+}
+int main() { int *d; cudaMalloc(&d, 4); fill<<<1, 1>>>(d, 9); cudaDeviceSynchronize(); }
 """
 
 _WAITS_FOR_THE_GRID = """
@@ -205,9 +274,29 @@ def test_an_index_beyond_a_struct_is_out_of_bounds(own_tools: Tools, kind: str, 
 
 def test_what_the_emulator_cannot_do_is_no_mistake_of_the_program(own_tools: Tools) -> None:
     """A correct program is accused of nothing; what is missing here is named."""
-    _, device = run(own_tools, _KEEPS_A_BLOCK)
-    assert "outlives its launch" in device.unsupported
+    _, device = run(own_tools, _TAKES_OF_THE_STACK)
+    assert "alloca" in device.unsupported
     assert kernel_findings(device) == []
+
+
+def test_what_a_kernel_makes_is_there_for_the_next_one(own_tools: Tools) -> None:
+    """Objects with virtual functions live on the heap until a kernel deletes them."""
+    printed, device = run(own_tools, _KEEPS_OBJECTS)
+    assert (printed, device.unsupported, kernel_findings(device)) == (3 * "4332 1521\n", "", [])
+
+
+def test_a_block_that_an_earlier_kernel_freed_is_nobodys(own_tools: Tools) -> None:
+    """And what it never wrote is not set in a later one either."""
+    _, device = run(own_tools, _USES_AN_OLD_BLOCK)
+    (freed, unset) = kernel_findings(device)
+    assert "freed" in freed
+    assert "before anything was written" in unset
+
+
+def test_room_on_the_heap_is_given_out_again(own_tools: Tools) -> None:
+    """A kernel that frees and takes again does not run out of it."""
+    printed, device = run(own_tools, _FILLS_THE_HEAP)
+    assert (printed, kernel_findings(device)) == ("7\n", [])
 
 
 def test_the_blocks_of_a_cooperative_launch_wait_for_each_other(own_tools: Tools) -> None:

@@ -43,9 +43,9 @@ HEAP_BYTES = 8 << 20
 HEAP = "heap"
 """What findings call memory from the heap."""
 
-_HEAP_GRAIN = 16
+HEAP_GRAIN = 16
 
-_HEAP_RED_ZONE = 48
+HEAP_RED_ZONE = 48
 
 _MOST_BLOCKS = 1 << 16
 """Allocations at once; a device's own book-keeping would have filled its heap before."""
@@ -319,9 +319,9 @@ class Heap:
     freed: dict[int, deque[int]] = field(default_factory=dict)
     """By how large they are: where they start, the longest free first."""
 
-    def take(self, size: int, align: int = _HEAP_GRAIN) -> int | None:
+    def take(self, size: int, align: int = HEAP_GRAIN) -> int | None:
         """Where a new block of ``size`` bytes starts; None if there is none left."""
-        room = -(-max(size, 1) // _HEAP_GRAIN) * _HEAP_GRAIN
+        room = -(-max(size, 1) // HEAP_GRAIN) * HEAP_GRAIN
         start = self._fresh(room, align)
         if start is None:
             start = self._used(room, align)
@@ -332,10 +332,10 @@ class Heap:
         return start
 
     def _fresh(self, room: int, align: int) -> int | None:
-        start = -(-self.next // max(align, _HEAP_GRAIN)) * max(align, _HEAP_GRAIN)
-        if start + room + _HEAP_RED_ZONE > self.end or len(self.taken) >= _MOST_BLOCKS:
+        start = -(-self.next // max(align, HEAP_GRAIN)) * max(align, HEAP_GRAIN)
+        if start + room + HEAP_RED_ZONE > self.end or len(self.taken) >= _MOST_BLOCKS:
             return None
-        self.next = start + room + _HEAP_RED_ZONE
+        self.next = start + room + HEAP_RED_ZONE
         return start
 
     def _used(self, room: int, align: int) -> int | None:
@@ -358,7 +358,7 @@ class Heap:
         if block is None:
             return False
         self.memory.remove(block)
-        room = -(-max(block.end - block.start, 1) // _HEAP_GRAIN) * _HEAP_GRAIN
+        room = -(-max(block.end - block.start, 1) // HEAP_GRAIN) * HEAP_GRAIN
         self.freed.setdefault(room, deque()).append(start)
         return True
 
