@@ -335,6 +335,8 @@ def _template_argument(node: Any) -> int | str:  # noqa: ANN401
 def _type(node: Any) -> Type:  # noqa: ANN401
     if node.kind in ("pointer", "lvalue", "rvalue"):
         inner = _unqualified(node.value)
+        if inner[0].kind == "func":  # it leads to code, and to no array
+            return Type("value", str(node))
         kind = "pointer" if node.kind == "pointer" else "reference"
         return Type(kind, _spelt(inner[0]), inner[1])
     bare, _ = _unqualified(node)

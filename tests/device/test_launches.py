@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 
 _LIMITS = Limits(wall_seconds=60.0, cpu_seconds=60)
 
+_PASSES_A_FUNCTION = """
+#include <cstdio>
+typedef float (*Operation)(float, float);
+__device__ float times(float a, float b) { return a * b; }
+__device__ float plus(float a, float b) { return a + b; }
+__device__ Operation chosen = times, other = plus;
+__global__ void apply(Operation operation, const float *a, float *out) { *out = operation(a[0], a[1]); }
+int main() {
+    float *d, h[] = {3, 4}; cudaMalloc(&d, sizeof h);
+    cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);
+    Operation operation; cudaMemcpyFromSymbol(&operation, chosen, sizeof operation);
+    apply<<<1, 1>>>(operation, d, d);
+    cudaMemcpy(h, d, sizeof *h, cudaMemcpyDeviceToHost);
+    std::printf("%g\\n", h[0]);
+    cudaFree(d);
+}
+"""
+
 _TAKES_LONG = """
 __global__ void lengthen(unsigned *p) {
     for (unsigned long long i = 0; i < 1ull << 40; ++i) *p = *p * 1664525u + 1013904223u;
@@ -225,6 +243,13 @@ def test_a_kernel_takes_memory_from_the_heap(own_tools: Tools) -> None:
     """A program whose kernel shares a block from malloc runs as on a device, launch after launch."""
     printed, device = run(own_tools, _SHARES_A_BLOCK)
     assert (printed, device.unsupported, kernel_findings(device)) == ("9 4 1 0\n", "", [])
+
+
+def test_a_pointer_to_a_function_is_given_to_a_kernel(own_tools: Tools) -> None:
+    """Read from a variable of the device, as is usual, it is no pointer to memory of the host."""
+    printed, device = run(own_tools, _PASSES_A_FUNCTION)
+    codes = [mistake.code for mistake in device.device.mistakes]
+    assert (printed, codes, kernel_findings(device)) == ("12\n", [], [])
 
 
 def test_a_launch_is_given_up_when_nobody_waits_for_it_any_more(own_tools: Tools) -> None:
