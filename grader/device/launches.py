@@ -84,6 +84,8 @@ class EmulatedLaunches:
     """Wall time that launches took: not the program's doing."""
     gave_up: str = ""
     """Why launches are not run any more: they take more work than they may. A clause."""
+    out_of_time: bool = False
+    """Whether the reason is that nobody waits for them."""
     unsupported: str = ""
     """What the emulator does not interpret in a kernel that was launched."""
     kernels: tuple[LoadedKernel, ...] = field(init=False)
@@ -174,7 +176,7 @@ class EmulatedLaunches:
         if run is None:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
         self.steps -= run.work
-        self.gave_up = run.too_much_work
+        self.gave_up, self.out_of_time = run.too_much_work, bool(run.too_much_work) and self.time_is_up()
         self.runs.append(KernelRun(kernel.name, caller, launch, run))
         trial = self._kernel(kernel).last_trial
         if trial is not None:

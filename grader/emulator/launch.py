@@ -326,7 +326,7 @@ class Execution:
         """All blocks, chunk by chunk, until the end or for so many steps."""
         completed, machine, total = True, None, math.prod(self.launch.grid)
         together, started = self._together(), 0
-        self.log.allowance.left = steps
+        self.log.allowance.left, self.log.allowance.time_is_up = steps, self.time_is_up
         chunks = range(0, total, together)
         for first in chunks if self.priority is None else reversed(chunks):
             blocks = min(together, total - first)

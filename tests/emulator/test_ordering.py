@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.emulator.machine.state import Allowance
+from grader.emulator.machine.state import Allowance, TooMuchHeldError
 from grader.emulator.races import events as events_of
 from grader.emulator.races import ordering
 from grader.emulator.races.events import Event, Scope
 from grader.emulator.races.ordering import unordered
 from grader.emulator.races.pairs import compared_pairs
 from grader.emulator.races.rows import READ, WRITE, Rows
-
-if TYPE_CHECKING:
-    import pytest
 
 THREADS, BLOCKS = 3, 2
 LANES = THREADS * BLOCKS
@@ -174,6 +172,14 @@ def _check(history: list[Act]) -> None:
     assert {pair for pair, open_ in zip(pairs, racing.tolist(), strict=True) if not open_} == {
         pair for pair in pairs if pair in ordered
     }
+
+
+def test_accesses_are_not_compared_once_nobody_waits_for_it() -> None:
+    """The time of the launch is over, however little work it has taken."""
+    rows, pair = _rows([0, 1], [1, 3]), (np.array([0]), np.array([1]))
+    events = [_event(Act(events_of.FENCE, 0, 0, flag=False), 2)]
+    with pytest.raises(TooMuchHeldError, match="its time was over"):
+        unordered(rows, *pair, events, WHOLE_LAUNCH, Allowance(time_is_up=lambda: True))
 
 
 @given(st.lists(ACTS, max_size=40))

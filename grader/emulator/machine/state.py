@@ -207,9 +207,13 @@ class Allowance:
     """What work judging the accesses of a launch may take, beside running it."""
 
     left: int = 1_000_000
+    time_is_up: Callable[[], bool] = lambda: False
+    """Whether nobody waits for the launch any more."""
 
     def spend(self, work: int) -> None:
-        """Take so much of it; raises TooMuchHeldError where nothing is left."""
+        """Take so much of it; raises TooMuchHeldError where nothing is left, or no time."""
+        if self.time_is_up():
+            raise TooMuchHeldError("its time was over before it was clear which of its accesses are ordered")
         self.left -= work
         if self.left < 0:
             raise TooMuchHeldError(

@@ -88,7 +88,7 @@ def unordered(
         shown = range(first, min(first + at_once, width))
         allowance.spend(len(events) + lanes * len(shown) // FEW_LANES)
         clocks = _Clocks(classes, columns, locations, shown, scope)
-        for part in _moments(rows.when[later], events, clocks):
+        for part in _moments(rows.when[later], events, clocks, allowance):
             ordered = clocks.reached(asked[part], columns.of_pair[part], rows.when[earlier[part]])
             ordered |= clocks.reached(asked[part], locations.column[part], locations.rank[part])
             racing[part] &= ~(ordered & within[part])
@@ -118,7 +118,9 @@ def _columns(lanes: NDArray[np.int64], classes: LaneClasses, scope: Scope) -> _C
     return _Columns(column[:total], column[total:], column[agent], int(number.max()) + 1)
 
 
-def _moments(when: NDArray[np.int64], events: Sequence[Event], clocks: _Clocks) -> Iterator[NDArray[np.intp]]:
+def _moments(
+    when: NDArray[np.int64], events: Sequence[Event], clocks: _Clocks, allowance: Allowance
+) -> Iterator[NDArray[np.intp]]:
     """Go through time: the pairs whose later access happens before the next event, which then happens."""
     order = np.argsort(when, kind="stable")
     bounds = np.searchsorted(when[order], [event.when for event in events])
@@ -129,6 +131,7 @@ def _moments(when: NDArray[np.int64], events: Sequence[Event], clocks: _Clocks) 
             start = end
         if start == len(order):
             return
+        allowance.spend(0)
         clocks.apply(event)
     yield order[start:]
 

@@ -18,7 +18,7 @@ from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
 from grader.kinds.program.counting import kernel_counters
-from grader.kinds.program.too_large import too_large
+from grader.kinds.program.too_large import WAY_OUT, too_large
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
 from grader.nvcc.signature import read_name
@@ -200,15 +200,15 @@ class EmulatedDevice:
     def too_much_work(self, program_seconds: float, allowed_seconds: float, *, in_time: bool) -> str:
         """Why its launches are not judged: they took more than they may, and the program itself did not."""
         launches = self._launches
-        if launches.gave_up:
+        if launches.gave_up and not launches.out_of_time:
             *earlier, last = launches.runs
             before, line = sum(run.run.work for run in earlier), self._source.line_of(last.caller)
             return too_large(last, before, self._allowed_work, line)
-        if in_time:
+        if in_time and not launches.out_of_time:
             return ""
         if program_seconds - launches.seconds >= allowed_seconds:
             return ""
-        return f"{TOO_MUCH_WORK}: the program's launches took {launches.seconds:.0f} s"
+        return f"{TOO_MUCH_WORK}: the program's launches took {launches.seconds:.0f} s; {WAY_OUT}"
 
     def findings(self, case: Case, *, succeeded: bool) -> tuple[Finding, ...]:
         """What the launches and the host's calls show, in the order of the program.
