@@ -145,6 +145,7 @@ CLAUSES: Mapping[str, str] = {
     "constant-or-device": "`__constant__` or `__device__ {declaration}`",
     "unnamed-namespace": "in an unnamed namespace",
     "in-header": " (in {name}, which this file uses)",
+    "changed-in-cuda": "; changed by CUDA 13: write `{written}`, and for a prefetch 0 before the stream",
     "removed-from-cuda": "; removed from CUDA by version 13: use `{written}`",
     "more-errors": "{count} more errors",
     "more-errors-one": "{count} more error",

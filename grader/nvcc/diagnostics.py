@@ -266,8 +266,13 @@ def _parts_of_ours(message: Message, files: Files) -> dict[str, tuple[Clause, ..
     name, written = harmless(message.file.rsplit("/", 1)[-1]), replacement_of_removed(message.text)
     return {
         "used_by": part("in-header", name=name) if in_header else (),
-        "removed": part("removed-from-cuda", written=written) if written else (),
+        "removed": part("removed-from-cuda", written=written) if written else _changed(message.text),
     }
+
+
+def _changed(message: str) -> tuple[Clause, ...]:
+    """How a call is written since CUDA 13, where a message is about its older form."""
+    return part("changed-in-cuda", written=_LOCATION) if _LOCATION_WANTED in message else ()
 
 
 def _place(message: Message, files: Files) -> tuple[str, int | None]:
@@ -321,6 +326,10 @@ def _capped(findings: list[Finding], what: str) -> tuple[Finding, ...]:
 _GONE_NAME = re.compile(
     r'(?:identifier|has no member) "(?P<name>\w+)"|"(?P<other>\w+)" has not been declared', re.ASCII
 )
+
+_LOCATION_WANTED = 'to "cudaMemLocation"'
+_LOCATION = "{cudaMemLocationTypeDevice, device}"
+"""What ``cudaMemPrefetchAsync`` and ``cudaMemAdvise`` are given where the number of a device was enough."""
 
 _ATTRIBUTE = "cudaDeviceGetAttribute(&value, cudaDevAttr{0}, device)"
 _INSTEAD = {

@@ -35,7 +35,7 @@ from grader.nvcc.source import (
     with_remarks,
 )
 from grader.nvcc.toolchain import UNIT
-from grader.nvcc.units import require_whole, sources_of, units_of, with_names_of
+from grader.nvcc.units import require_no_nested_launch, require_whole, sources_of, units_of, with_names_of
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ class ProgramCompiler(Compiler):
         log = _text(outcome.stdout + outcome.stderr)
         messages = diagnostics.read_messages(driver.without_own_words(log))
         if not outcome.ok:
+            require_no_nested_launch(self.files.source, messages)
             raise self._not_compiled(log, messages, noted, outcome)
         code = self._left(result.file(OBJECT), "what-is-compiled")
         return Compiled(code, result.file(_KEPT_PTX), messages)

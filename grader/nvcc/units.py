@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from grader.model import FunctionInterface, Named, Submission
     from grader.nvcc.diagnostics import Message
 
+_NESTED_LAUNCH = "requires separate compilation mode"
+"""What nvcc says of a launch in device code."""
+
 DEVICE_ENDING, HOST_LANGUAGES = ".cu", {".c": "c", ".cc": "c++", ".cpp": "c++", ".cxx": "c++"}
 
 _DECLARED = re.compile(r"^\.extern \.func.*?(?P<name>[A-Za-z_$][\w$]*)\s*\(?$", re.MULTILINE)
@@ -88,6 +91,14 @@ def require_whole(file: str, text: str, ptx: str, messages: Iterable[Message]) -
                 n for n, line in enumerate(text.split("\n"), 1) if re.search(rf"\b{re.escape(name)}\b", line)
             )
             raise _across_files(name, file, next(lines, None))
+
+
+def require_no_nested_launch(file: str, messages: Iterable[Message]) -> None:
+    """Raise OurError where the only thing wrong is that a kernel launches kernels (``nvcc -rdc=true``)."""
+    errors = [message for message in messages if message.error]
+    if errors and all(_NESTED_LAUNCH in message.text for message in errors):
+        where = f"{harmless(file)}, line {errors[0].line}"
+        raise OurError(f"not supported here: a kernel that launches a kernel (dynamic parallelism): {where}")
 
 
 def _across_files(name: str, file: str, line: int | None) -> OurError:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -20,6 +21,34 @@ enum class Waiting : std::uint32_t { waits = 0, asynchronous = 1 };
 // Where memory begins that cudaHostRegister was given.
 std::set<void *> registered_memory;
 std::mutex registered_mutex;
+
+// What a program sets of a pool: whether, and from how many bytes on, what is freed goes back. Nothing depends on it
+// here, for memory is taken from the device each time.
+struct Pool {
+    std::uint64_t release_threshold = 0;
+    int reuse[3] = {1, 1, 1};
+};
+
+Pool default_pool;
+std::map<cudaMemPool_t, Pool> own_pools;
+std::mutex pools_mutex;
+
+cudaMemPool_t the_default() { return reinterpret_cast<cudaMemPool_t>(&default_pool); }
+
+// Needs `pools_mutex`; null for what is no pool.
+Pool *pool_of(cudaMemPool_t handle) {
+    if (handle == the_default()) return &default_pool;
+    auto own = own_pools.find(handle);
+    return own == own_pools.end() ? nullptr : &own->second;
+}
+
+// Where an attribute of a pool is kept; null for one that the driver counts.
+void *attribute_of(Pool &pool, cudaMemPoolAttr which) {
+    if (which == cudaMemPoolAttrReleaseThreshold) return &pool.release_threshold;
+    bool reuses = which >= cudaMemPoolReuseFollowEventDependencies &&
+                  which <= cudaMemPoolReuseAllowInternalDependencies;
+    return reuses ? &pool.reuse[which - cudaMemPoolReuseFollowEventDependencies] : nullptr;
+}
 
 struct Copy {
     void *to;
@@ -182,6 +211,60 @@ extern "C" {
 cudaError_t cudaMalloc(void **address, std::size_t size) { return allocate(address, size, 0, nullptr, CALLER); }
 cudaError_t cudaMallocAsync(void **address, std::size_t size, cudaStream_t stream) {
     return allocate(address, size, 0, stream, CALLER);
+}
+cudaError_t cudaMallocFromPoolAsync(void **address, std::size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+    {
+        std::lock_guard guard(pools_mutex);
+        if (!pool_of(pool)) return keep(cudaErrorInvalidValue);
+    }
+    return allocate(address, size, 0, stream, CALLER);
+}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int number) {
+    NEEDS_DEVICE;
+    if (number) return keep(cudaErrorInvalidDevice);
+    if (!pool) return keep(cudaErrorInvalidValue);
+    *pool = the_default();
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *properties) {
+    NEEDS_DEVICE;
+    if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned)
+        return keep(cudaErrorInvalidValue);
+    static std::uintptr_t handles = reinterpret_cast<std::uintptr_t>(&default_pool);
+    std::lock_guard guard(pools_mutex);
+    *pool = reinterpret_cast<cudaMemPool_t>(handles += sizeof default_pool);
+    own_pools[*pool] = {};
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+    NEEDS_DEVICE;
+    std::lock_guard guard(pools_mutex);
+    return keep(own_pools.erase(pool) ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void *value) {
+    NEEDS_DEVICE;
+    std::lock_guard guard(pools_mutex);
+    Pool *own = pool_of(pool);
+    if (!own || !value) return keep(cudaErrorInvalidValue);
+    void *kept = attribute_of(*own, which);
+    if (!kept) unsupported("cudaMemPoolSetAttribute", CALLER);
+    std::memcpy(kept, value, which == cudaMemPoolAttrReleaseThreshold ? sizeof own->release_threshold : sizeof(int));
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void *value) {
+    NEEDS_DEVICE;
+    std::lock_guard guard(pools_mutex);
+    Pool *own = pool_of(pool);
+    if (!own || !value) return keep(cudaErrorInvalidValue);
+    void *kept = attribute_of(*own, which);
+    if (!kept) unsupported("cudaMemPoolGetAttribute", CALLER);
+    std::memcpy(value, kept, which == cudaMemPoolAttrReleaseThreshold ? sizeof own->release_threshold : sizeof(int));
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+    NEEDS_DEVICE;
+    std::lock_guard guard(pools_mutex);
+    return keep(pool_of(pool) ? cudaSuccess : cudaErrorInvalidValue);
 }
 cudaError_t cudaMallocManaged(void **address, std::size_t size, unsigned) {
     return allocate(address, size, managed, nullptr, CALLER);

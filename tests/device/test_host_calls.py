@@ -132,6 +132,18 @@ CASES = {
         'cudaDeviceSynchronize(); std::printf("%g %g\\n", p[0], q[0]);',
         "5 6\n",
     ),
+    "memory of a pool": Case(
+        "cudaMemPool_t pool, own; cudaDeviceGetDefaultMemPool(&pool, 0); unsigned long long keep = 1 << 20;"
+        "cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep); keep = 0;"
+        "cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);"
+        "cudaMemPoolProps wanted{}; wanted.allocType = cudaMemAllocationTypePinned;"
+        "wanted.location = {cudaMemLocationTypeDevice, 0}; int *d, h; bool made = !cudaMemPoolCreate(&own, &wanted);"
+        "cudaMallocFromPoolAsync((void **)&d, 4, own, 0); cudaMemsetAsync(d, 1, 4, 0);"
+        "cudaMemcpyAsync(&h, d, 4, cudaMemcpyDeviceToHost, 0); cudaFreeAsync(d, 0); cudaStreamSynchronize(0);"
+        "bool gone = !cudaMemPoolTrimTo(own, 0) && !cudaMemPoolDestroy(own);"
+        'std::printf("%llu %x %d %d %d\\n", keep, h, made, gone, (int)cudaMemPoolDestroy(own));',
+        "1048576 1010101 1 1 1\n",
+    ),
     "pinned memory before its copy is done": Case(
         _ARRAYS + "float *p; cudaMallocHost((void **)&p, sizeof h);"
         "cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);"

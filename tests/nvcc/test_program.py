@@ -101,6 +101,25 @@ int main() { float *d = nullptr; largest<<<1, 1>>>(d); each<<<1, 8>>>([=] __devi
     assert "_Z7largestPf" in built.hazard_ptx
 
 
+def test_a_prefetch_in_the_form_before_cuda_13_is_told_the_new_one(compile_program: Compile) -> None:
+    """Books and tutorials give it the number of a device."""
+    built = compile_program("int main() { cudaMemPrefetchAsync((void *)0, 4, 0, 0); }\n")
+    assert "changed by CUDA 13: write `{cudaMemLocationTypeDevice, device}`" in built.findings[0].message
+
+
+def test_a_kernel_that_launches_kernels_is_our_limit(compile_program: Compile) -> None:
+    """It compiles with `-rdc=true`; what does not compile at all is told first."""
+    nested = (
+        "__global__ void child() {}\n__global__ void parent() { child<<<1, 1>>>(); }\nint main() { BODY }\n"
+    )
+    built = compile_program(nested.replace("BODY", "parent<<<1, 1>>>();"))
+    assert (built.ok, built.findings) == (False, ())
+    assert built.error == (
+        "not supported here: a kernel that launches a kernel (dynamic parallelism): homework.cu, line 2"
+    )
+    assert compile_program(nested.replace("BODY", "return nothing;")).findings != ()
+
+
 def test_warnings_are_kept_with_their_lines_and_each_once(compile_program: Compile) -> None:
     """The host's compiler and the device's both warn."""
     (warning,) = compile_program(HELLO, "-o.cu").warnings
