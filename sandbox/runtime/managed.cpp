@@ -62,6 +62,17 @@ std::uint32_t callers(void *context, void **addresses, int room) {
 constexpr long is_write = 2, fetches_instruction = 16;
 long code_of(void *context) { return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR]; }
 
+// Whether the instruction that faulted is atomic: it has a LOCK prefix, or is an exchange with memory (Intel SDM,
+// volume 2, "Instruction Format"). Host and device may update managed memory at the same time in this way.
+bool is_atomic(void *context) {
+    auto *code = reinterpret_cast<const unsigned char *>(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP]);
+    constexpr unsigned char lock = 0xF0, exchange_bytes = 0x86, exchange = 0x87;
+    while (*code == 0x66 || *code == 0x67 || *code == 0xF2 || *code == 0xF3) ++code;
+    if (*code == lock) return true;
+    if ((*code & 0xF0) == 0x40) ++code; // REX
+    return *code == exchange_bytes || *code == exchange;
+}
+
 bool fetch(Shared &shared) {
     protect(shared, PROT_READ | PROT_WRITE, State::fetched);
     return pull(shared.address, pointer(shared.address), shared.size);
@@ -78,7 +89,7 @@ bool give(std::uint64_t address, bool writes, void *context) {
     if (!shared || (code_of(context) & fetches_instruction)) return false;
     if (shared->state == State::written) return true;
     bool &is_told = writes ? shared->written_early : shared->read_early;
-    if (at_work && !is_told) {
+    if (at_work && !is_told && !is_atomic(context)) {
         void *addresses[16];
         tell(Operation::touched, addresses, callers(context, addresses, 16), address, writes);
         is_told = true;

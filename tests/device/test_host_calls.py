@@ -107,6 +107,12 @@ CASES = {
         "1010101\n",
         ("touched-early",),
     ),
+    "managed memory that the host updates atomically meanwhile": Case(
+        "int *m; cudaMallocManaged(&m, 8000); cudaMemsetAsync(m, 1, 8000);"
+        "__sync_fetch_and_add(m + 5, 1); cudaMemsetAsync(m + 6, 1, 4); __sync_lock_test_and_set(m + 7, 2);"
+        'cudaDeviceSynchronize(); std::printf("%x %d\\n", m[5], m[7]);',
+        "1010102 2\n",
+    ),
     "managed memory that was filled": Case(
         'int *m; cudaMallocManaged(&m, 8000); cudaMemset(m, 1, 8000); std::printf("%x\\n", m[5]);',
         "1010101\n",
