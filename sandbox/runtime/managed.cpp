@@ -65,7 +65,8 @@ long code_of(void *context) { return static_cast<ucontext_t *>(context)->uc_mcon
 // Whether the instruction that faulted is atomic: it has a LOCK prefix, or is an exchange with memory (Intel SDM,
 // volume 2, "Instruction Format"). Host and device may update managed memory at the same time in this way.
 bool is_atomic(void *context) {
-    auto *code = reinterpret_cast<const unsigned char *>(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP]);
+    auto at = static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP];
+    auto *code = reinterpret_cast<const unsigned char *>(at);
     constexpr unsigned char lock = 0xF0, exchange_bytes = 0x86, exchange = 0x87;
     while (*code == 0x66 || *code == 0x67 || *code == 0xF2 || *code == 0xF3) ++code;
     if (*code == lock) return true;
