@@ -35,8 +35,8 @@ UNIT = "grader_unit"
 ARCHITECTURE = "80"
 """Compute capability 8.0: the oldest with everything that courses teach. Newer GPUs take its PTX, too."""
 
-DEFAULT_BUILD = ("-ptx", "-lineinfo")
-"""`-lineinfo` changes no instruction."""
+DEFAULT_BUILD = ("-ptx", "-lineinfo", "--expt-relaxed-constexpr")
+"""`-lineinfo` changes no instruction; the other lets device code call ``std::max`` and its like."""
 
 HAZARD_BUILD = (*DEFAULT_BUILD, "-Xcicc", "-O0")
 

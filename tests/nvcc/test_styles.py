@@ -57,6 +57,10 @@ STYLES: dict[str, tuple[str | bytes, int]] = {
         KERNEL.replace("*A", "* __restrict__ A").replace("void", "void __launch_bounds__(256)"),
         16,
     ),
+    "constexpr functions of the host": (
+        f"#include <algorithm>\n{KERNEL.replace('{', '{ C[1] = std::max(N, 2);', 1)}",
+        16,
+    ),
     "void first": (f"void __global__ scale{PARAMETERS} {BODY}", 16),
     "dynamic shared, inline ptx": (
         KERNEL.replace(
