@@ -40,7 +40,7 @@ from grader.emulator.races.strength import Strengths, synchronises_in_parts, syn
 from grader.emulator.reporter import Reporter
 from grader.emulator.stalled import much_work
 from grader.messages import worded
-from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, HeapBlock, Run
+from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, Run
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
@@ -413,15 +413,6 @@ class Execution:
         first = geometry.first_block * geometry.threads
         return self.priority[first : first + geometry.size]
 
-    def _heap_blocks(self) -> tuple[HeapBlock, ...]:
-        """What is left on the heap."""
-        memory = self.layout.memory
-        blocks = memory.heap.taken.values() if memory.heap else ()
-        return tuple(
-            HeapBlock(b.start, b.end, memory.bytes[b.start : b.end].copy(), memory.written(b.start, b.end))
-            for b in blocks
-        )
-
     def _result(self, *, completed: bool) -> Run:
         outputs, changed = [], []
         for argument, value, allocation in self.layout.arrays:
@@ -447,6 +438,6 @@ class Execution:
             ended_work=self.ended_work,
             too_much_work=self.too_much_work,
             printed=self.reporter.printed.text(),
-            heap=self._heap_blocks(),
+            heap=self.layout.memory.heap.left() if self.layout.memory.heap else (),
             executed=frozenset(self.executed),
         )

@@ -132,8 +132,6 @@ class ProgramCompiler(Compiler):
         if self.language == "c":
             language = language[1:]  # which names a standard of C++
         kept: tuple[str, ...] = (_KEPT_PTX,) if self.emulated and self.language == "cu" else ()
-        if self.language == "cu":
-            language = (*language, *self._device_language())
         argv = (*self._nvcc(), *language, *options, *("--keep" for _ in kept))
         job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED, *kept), self.limits, (_NOTED,))
         result = self._run("compile", job)
@@ -151,7 +149,7 @@ class ProgramCompiler(Compiler):
     def both_ptx(self, compiled: Compiled) -> tuple[str, str]:
         """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
         default = self._left(compiled.ptx, "device-code")
-        language = ("-std=c++17", "-lineinfo", *self._device_language(), "-Xcicc", "-O0")
+        language = ("-std=c++17", "-lineinfo", "-Xcicc", "-O0")
         include = ("-Xcompiler", "-idirafter,.")
         argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
         result = self._run("hazards", Job(argv, self.sources, (PTX,), self.limits))
@@ -214,12 +212,9 @@ class ProgramCompiler(Compiler):
 
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
-        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}")
-
-    def _device_language(self) -> tuple[str, ...]:
-        """What device code may be written in, beyond what nvcc takes by itself."""
         has_lambdas = any(_LAMBDA_FOR_DEVICE.search(text) for _, text in self.sources)
-        return (_RELAXED, _LAMBDAS) if has_lambdas else (_RELAXED,)
+        device_code = (_RELAXED, _LAMBDAS) if has_lambdas else (_RELAXED,)
+        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}", *device_code)
 
     def _check_files(self, result: Result) -> str:
         """Refuse a file that read what is nobody's business; gives what the preprocessors noted."""

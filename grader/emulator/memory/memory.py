@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, unfold
+from grader.model import HeapBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -347,6 +348,11 @@ class Heap:
                 starts.remove(reused)
                 return reused
         return None
+
+    def left(self) -> tuple[HeapBlock, ...]:
+        """The blocks that are taken, and what they hold."""
+        memory, spans = self.memory, ((block.start, block.end) for block in self.taken.values())
+        return tuple(HeapBlock(s, e, memory.bytes[s:e].copy(), memory.written(s, e)) for s, e in spans)
 
     def was_freed(self, byte: int) -> bool:
         """Whether a byte lies in a block that was freed, and not taken again."""
