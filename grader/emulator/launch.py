@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.emulator.counters.observers import Counting, Detecting, ObserverGroup
 from grader.emulator.counters.profile import Profiling
-from grader.emulator.linking.linker import link_function
+from grader.emulator.linking.linker import link_hoisting
 from grader.emulator.linking.program import Program
 from grader.emulator.machine.geometry import SMS, WARP, Geometry
 from grader.emulator.machine.machine import Machine
@@ -95,8 +95,8 @@ class Kernel:
     source: str = ""
     file: str = ""
     shapes: Named[tuple[int, ...]] = ()
-    linker: Callable[[Program, Function], Code] = link_function
-    """Links a function of the module; tracing and shadows link steps that do more."""
+    linker: Callable[[Program, Function], Code] = link_hoisting
+    """Links a function of the module; tracing and shadows link steps that do more, and each of them."""
     lay_out: LayOut = lay_out
     """Puts memory and parameters in place before each attempt at a launch."""
     observers: Callable[[], tuple[Observer, ...]] = tuple

@@ -87,6 +87,7 @@ class Scheduler:
     ) -> None:
         self.m, self.budget, self.later_blocks = m, budget, later_blocks
         frame = Frame(entry, [None] * entry.register_count, parameters, 0)
+        _execute_hoisted(m, frame)
         self.ready = [Group(frame, 0, None)]
         self._look_at = _LOOK_EVERY
         self._most_work = budget
@@ -200,6 +201,14 @@ def _take_highest(ready: list[Group], priority: NDArray[np.int64]) -> Group:
     return replace(first, lanes=_union(parts, len(priority)), jumps=jumps)
 
 
+def _execute_hoisted(m: Machine, frame: Frame) -> None:
+    """Execute, for all lanes, what was hoisted to the beginning of a kernel."""
+    m.frame, m.registers = frame, frame.registers
+    m.active = m.compute_mask = None
+    for index in sorted(frame.code.hoisted):
+        frame.code.steps[index](m)
+
+
 def _until_a_change(m: Machine, steps: Sequence[Step], pc: int, stop: int, horizon: int) -> int:
     """Run up to ``stop`` or until something changes that others may wait for; gives the new horizon."""
     changes = m.changes
@@ -229,7 +238,7 @@ def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_w
     while pc < horizon:
         stop = min(block_end[pc], horizon)
         if m.priority is None:
-            for step in steps[pc:stop]:
+            for step in code.run(pc, stop):
                 step(m)
         else:
             horizon = _until_a_change(m, steps, pc, stop, horizon)
