@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from grader.emulator.linking.link import Step
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Code
-    from grader.emulator.machine.values import Value
+    from grader.emulator.machine.values import Lanes, Value
     from grader.model import Launch
     from grader.ptx import Function, Instruction, Module
 
@@ -219,9 +219,15 @@ def _until_a_change(m: Machine, steps: Sequence[Step], pc: int, stop: int, horiz
     return horizon
 
 
-def _union(parts: Iterable[object], size: int) -> np.ndarray | None:
-    lanes = np.sort(np.concatenate([np.arange(size) if part is None else part for part in parts]))
-    return None if len(lanes) == size else lanes
+def _union(parts: Iterable[Lanes], size: int) -> Lanes:
+    """The lanes of groups that meet; no lane is in two of them."""
+    taking_part = [part for part in parts if part is not None]
+    if sum(map(len, taking_part)) in (0, size):  # one of them has all lanes, or all together
+        return None
+    here = np.zeros(size, np.bool_)
+    for part in taking_part:
+        here[part] = True
+    return np.flatnonzero(here)
 
 
 def _horizon(group: Group, ready: list[Group]) -> int:
