@@ -102,6 +102,7 @@ class Kernel:
     observers: Callable[[], tuple[Observer, ...]] = tuple
     """Those who look on at a launch, beside the usual ones."""
     _program: Program | None = field(default=None)
+    _strengths: Strengths | None = None
     _facts: _Facts | None = None
     _tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
@@ -124,6 +125,12 @@ class Kernel:
         if self._program is None or self._program.addresses != layout.addresses:
             self._program = Program(self.module, layout.addresses, self.linker)
         return self._program
+
+    def strengths(self, program: Program) -> Strengths:
+        """How strong the accesses of its program are."""
+        if self._strengths is None or self._strengths.sites is not program.sites:
+            self._strengths = Strengths(self.module, program.sites)
+        return self._strengths
 
     def run(
         self,
@@ -299,7 +306,7 @@ class Execution:
         facts = kernel.facts()
         self.local_bytes = facts.local_bytes
         events = Events(
-            Strengths(kernel.module, program.sites),
+            kernel.strengths(program),
             facts.through_memory,
             facts.in_parts,
             backwards=priority is not None,
