@@ -394,3 +394,20 @@ def test_an_out_folder_below_a_file_is_a_wrong_use(
     blocked.write_text("in the way")
     assert main(["grade", "tiled-matmul", str(small_class), "-o", str(blocked / "out")]) == 2
     assert "is no folder; choose another one with -o" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("device", "chosen", "threads"),
+    [("none", None, "1"), ("a-gpu", None, None), ("none", "4", "4")],
+)
+def test_products_take_one_thread_where_no_gpu_is(
+    device: str, chosen: str | None, threads: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the user chose stays, and so does NumPy's choice beside a GPU, where products are large."""
+    (tmp_path / "a-gpu").touch()
+    monkeypatch.setattr(sys.modules["grader.cli.main"], "_GPU_DEVICES", (tmp_path / device,))
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", chosen or "")
+    if chosen is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    assert main(["list"]) == 0
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == threads

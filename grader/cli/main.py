@@ -136,11 +136,15 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
 INTERRUPTED = 130
 _OURS = 3
 
+_GPU_DEVICES = (Path("/dev/nvidiactl"), Path("/dev/dxg"))
+"""What NVIDIA's driver makes on Linux, and in the Windows subsystem for it."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
     if threading.current_thread() is threading.main_thread():
         interruption.listen()
+    _spare_threads()
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what may be typed
         _complete(os.environ.get("COMP_LINE", ""))
     try:
@@ -149,6 +153,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         interruption.forget()
         _say("stopped; run the same command again to go on where it stopped")
         return INTERRUPTED
+
+
+def _spare_threads() -> None:
+    """Let NumPy multiply matrices with one thread where there is no GPU, unless the user says otherwise.
+
+    Starting a thread for each core takes as long as loading NumPy does, in every process, and products are
+    small there; beside a GPU those of timed cases are large.
+    """
+    if not any(device.exists() for device in _GPU_DEVICES):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _complete(line: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.emulator.counters.observers import Counting, Detecting, ObserverGroup
 from grader.emulator.counters.profile import Profiling
-from grader.emulator.linking.linker import link_function
+from grader.emulator.linking.linker import link_hoisting
 from grader.emulator.linking.program import Program
 from grader.emulator.machine.geometry import SMS, WARP, Geometry
 from grader.emulator.machine.machine import Machine
@@ -95,8 +95,8 @@ class Kernel:
     source: str = ""
     file: str = ""
     shapes: Named[tuple[int, ...]] = ()
-    linker: Callable[[Program, Function], Code] = link_function
-    """Links a function of the module; tracing and shadows link steps that do more."""
+    linker: Callable[[Program, Function], Code] = link_hoisting
+    """Links a function of the module; tracing and shadows link steps that do more, and each of them."""
     lay_out: LayOut = lay_out
     """Puts memory and parameters in place before each attempt at a launch."""
     observers: Callable[[], tuple[Observer, ...]] = tuple
@@ -104,6 +104,7 @@ class Kernel:
     time_is_up: Callable[[], bool] = lambda: False
     """Whether a launch is to be given up, however little work it has done."""
     _program: Program | None = field(default=None)
+    _strengths: Strengths | None = None
     _facts: _Facts | None = None
     _tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
@@ -126,6 +127,12 @@ class Kernel:
         if self._program is None or self._program.addresses != layout.addresses:
             self._program = Program(self.module, layout.addresses, self.linker)
         return self._program
+
+    def strengths(self, program: Program) -> Strengths:
+        """How strong the accesses of its program are."""
+        if self._strengths is None or self._strengths.sites is not program.sites:
+            self._strengths = Strengths(self.module, program.sites)
+        return self._strengths
 
     def run(
         self,
@@ -302,7 +309,7 @@ class Execution:
         facts = kernel.facts()
         self.local_bytes = facts.local_bytes
         events = Events(
-            Strengths(kernel.module, program.sites),
+            kernel.strengths(program),
             facts.through_memory,
             facts.in_parts,
             backwards=priority is not None,

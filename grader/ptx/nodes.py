@@ -214,9 +214,11 @@ def leaves(operand: Operand) -> Iterator[Register | Symbol | Immediate]:
         yield operand
 
 
-def registers_in(operand: Operand) -> Iterator[str]:
+def registers_in(operand: Operand) -> tuple[str, ...]:
     """The names of the registers in an operand."""
-    return (leaf.name for leaf in leaves(operand) if isinstance(leaf, Register))
+    if isinstance(operand, Register):  # nearly all are
+        return (operand.name,)
+    return tuple(leaf.name for leaf in leaves(operand) if isinstance(leaf, Register))
 
 
 def edited(function: Function, insert: Mapping[int, Instruction], remove: Collection[int] = ()) -> Function:

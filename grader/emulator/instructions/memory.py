@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.emulator.machine.values import DTYPES, Value, scalar, select
 from grader.emulator.memory import access
+from grader.emulator.memory.memory import AccessRequest
 from grader.ptx import Address, Operand, Register, Symbol, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
@@ -41,9 +42,10 @@ def ld(ins: Instruction, link: Link) -> Step:
     where, offset = _address(link, address)
     if len(registers) == 1:
         register, extend = registers[0]
+        request = AccessRequest(dtype, space, "read", size, offset)
 
         def step(m: Machine) -> None:
-            value = access.load(m, site, where(m, m.active), dtype, space, size, offset)
+            value = access.load_requested(m, site, where(m, m.active), request)
             m.write_active(register, extend(value))
 
         return step

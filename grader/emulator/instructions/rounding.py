@@ -138,10 +138,10 @@ def nearest_fused32(a: Value, b: Value, c: Value) -> Value:
         total = total + _wide(c)
     result = total.astype(np.float32)
     small = np.abs(result) < _SMALLEST_NORMAL
-    if not (small.any() and (small & (total != 0)).any()):
+    if not (np.count_nonzero(small) and np.count_nonzero(small & (total != 0))):
         bits = total.view(np.uint64)
         bits &= _DROPPED
-        if not (bits == _HALF_WAY).any():
+        if not np.count_nonzero(bits == _HALF_WAY):
             return result
     return _fused32(a, b, c, "rn")
 

@@ -280,7 +280,7 @@ def _literal(operand: Immediate, dtype: np.dtype[Any]) -> Value:
     return bits.view(dtype)[()]
 
 
-_OF_LANES = frozenset(
+OF_LANES = frozenset(
     {f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"}
     | {f"%lanemask_{relation}" for relation in ("eq", "le", "lt", "ge", "gt")}
     | {"%laneid", "%warpid", "%nwarpid", "%smid", "%gridid"}
@@ -342,7 +342,7 @@ def _special(name: str, dtype: np.dtype[Any]) -> Fetch | None:
 
 
 def _of_lanes(name: str, dtype: np.dtype[Any]) -> Fetch | None:
-    if name not in _OF_LANES:
+    if name not in OF_LANES:
         return None
 
     def read(machine: Machine, lanes: Lanes) -> Value:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.emulator.instructions import step_of
-from grader.emulator.linking.link import FunctionScope, Link, guarded, guarded_control
+from grader.emulator.linking.hoisting import hoisted
+from grader.emulator.linking.link import OF_LANES, FunctionScope, Link, guarded, guarded_control
 from grader.emulator.linking.provenance import registers_used
 from grader.emulator.machine.state import Code
 from grader.errors import UnsupportedPtx
@@ -38,8 +39,17 @@ def is_control(instruction: Instruction) -> bool:
 
 
 def link_function(program: Program, function: Function) -> Code:
-    """The linked form of a function."""
+    """The linked form of a function, to be followed step by step."""
     return Linker(program, function).code()
+
+
+def link_hoisting(program: Program, function: Function) -> Code:
+    """The linked form of a function, of which some instructions are executed once; see `hoisting`."""
+    linker = Linker(program, function)
+    code = linker.code()
+    constant = OF_LANES | (program.addresses.keys() - linker.scope.local_offsets.keys())
+    code.hoisted = hoisted(function, is_control, constant) - linker.refused
+    return code
 
 
 class Linker:
@@ -51,6 +61,8 @@ class Linker:
         local_offsets, self.local_bytes = _layout(function)
         registers = {name: number for number, (name, _) in enumerate(function.registers)}
         self.scope = FunctionScope(program, function, registers, local_offsets, registers_used(function))
+        self.refused: set[int] = set()
+        """The instructions that are an error of ours where a lane comes to them."""
 
     def code(self) -> Code:
         """The linked function."""
@@ -84,14 +96,15 @@ class Linker:
         try:
             return self._step(link, instruction)
         except UnsupportedPtx as refusal:
-            return self._refuse(refusal)
+            return self._refuse(pc, refusal)
         except (LookupError, ValueError) as error:
             unknown = link.unsupported()
             unknown.__cause__ = error
-            return self._refuse(unknown)
+            return self._refuse(pc, unknown)
 
-    def _refuse(self, refusal: UnsupportedPtx) -> Any:  # noqa: ANN401 - as above
+    def _refuse(self, pc: int, refusal: UnsupportedPtx) -> Any:  # noqa: ANN401 - as above
         """A step that is an error only if a lane ever gets there."""
+        self.refused.add(pc)
         self.program.refused.append(refusal)
         return _refuse(refusal)
 

@@ -281,10 +281,12 @@ def _local_addresses(function: Function) -> frozenset[str]:
     """The registers that hold an address in the frame."""
     registers: set[str] = set()
     for instruction in function.body:
-        names = [name for operand in instruction.operands for name in registers_in(operand)]
         from_local = instruction.opcode == "cvta" and "local" in instruction.modifiers
-        moved = instruction.opcode in ("add", "mov") and bool(registers.intersection(names[1:]))
-        if names and (from_local or moved):
+        moves = instruction.opcode in ("add", "mov") and bool(registers)
+        if not from_local and not moves:
+            continue
+        names = [name for operand in instruction.operands for name in registers_in(operand)]
+        if names and (from_local or registers.intersection(names[1:])):
             registers.add(names[0])
     return frozenset(registers)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from grader.emulator.linking.link import Step
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Code
-    from grader.emulator.machine.values import Value
+    from grader.emulator.machine.values import Lanes, Value
     from grader.model import Launch
     from grader.ptx import Function, Instruction, Module
 
@@ -89,6 +89,7 @@ class Scheduler:
     ) -> None:
         self.m, self.budget, self.later_blocks, self.time_is_up = m, budget, later_blocks, time_is_up
         frame = Frame(entry, [None] * entry.register_count, parameters, 0)
+        _execute_hoisted(m, frame)
         self.ready = [Group(frame, 0, None)]
         self._look_at = _LOOK_EVERY
         self._most_work = budget
@@ -204,6 +205,14 @@ def _take_highest(ready: list[Group], priority: NDArray[np.int64]) -> Group:
     return replace(first, lanes=_union(parts, len(priority)), jumps=jumps)
 
 
+def _execute_hoisted(m: Machine, frame: Frame) -> None:
+    """Execute, for all lanes, what was hoisted to the beginning of a kernel."""
+    m.frame, m.registers = frame, frame.registers
+    m.active = m.compute_mask = None
+    for index in sorted(frame.code.hoisted):
+        frame.code.steps[index](m)
+
+
 def _until_a_change(m: Machine, steps: Sequence[Step], pc: int, stop: int, horizon: int) -> int:
     """Run up to ``stop`` or until something changes that others may wait for; gives the new horizon."""
     changes = m.changes
@@ -214,9 +223,15 @@ def _until_a_change(m: Machine, steps: Sequence[Step], pc: int, stop: int, horiz
     return horizon
 
 
-def _union(parts: Iterable[object], size: int) -> np.ndarray | None:
-    lanes = np.sort(np.concatenate([np.arange(size) if part is None else part for part in parts]))
-    return None if len(lanes) == size else lanes
+def _union(parts: Iterable[Lanes], size: int) -> Lanes:
+    """The lanes of groups that meet; no lane is in two of them."""
+    taking_part = [part for part in parts if part is not None]
+    if sum(map(len, taking_part)) in (0, size):  # one of them has all lanes, or all together
+        return None
+    here = np.zeros(size, np.bool_)
+    for part in taking_part:
+        here[part] = True
+    return np.flatnonzero(here)
 
 
 def _horizon(group: Group, ready: list[Group]) -> int:
@@ -233,7 +248,7 @@ def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_w
     while pc < horizon:
         stop = min(block_end[pc], horizon)
         if m.priority is None:
-            for step in steps[pc:stop]:
+            for step in code.run(pc, stop):
                 step(m)
         else:
             horizon = _until_a_change(m, steps, pc, stop, horizon)

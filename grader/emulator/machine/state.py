@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.geometry import Geometry
-    from grader.emulator.memory.memory import GlobalMemory, Target
+    from grader.emulator.memory.memory import GlobalMemory, Resolved
     from grader.ptx import Function
 
 
@@ -63,6 +63,17 @@ class Code:
     local_offsets: dict[str, int]
     endless: dict[int, bool] = field(default_factory=dict)
     """By the beginning of a loop, whether nothing that it does can ever end it; see `progress.is_endless`."""
+    hoisted: frozenset[int] = frozenset()
+    """Instructions that are executed once, when the frame begins, instead of each time."""
+    _runs: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
+
+    def run(self, pc: int, stop: int) -> list[Any]:
+        """The steps from one instruction up to another, without those that were hoisted."""
+        run = self._runs.get((pc, stop))
+        if run is None:
+            run = [self.steps[at] for at in range(pc, stop) if at not in self.hoisted]
+            self._runs[pc, stop] = run
+        return run
 
 
 @dataclass(eq=False, slots=True)
@@ -244,7 +255,7 @@ class ValueMemo:
     """Facts about values over a chunk of blocks of a ``shape``."""
 
     shape: Shape = (0, 0, 0)
-    targets: dict[tuple[int, int], Target] = field(default_factory=dict)
+    targets: dict[tuple[int, int], Resolved] = field(default_factory=dict)
     """By instruction and offset: where in shared memory it went last."""
     requests: dict[tuple[int, int], Request] = field(default_factory=dict)
     """By instruction and grain: the request that was counted last."""

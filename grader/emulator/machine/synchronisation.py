@@ -104,6 +104,8 @@ def _offered(m: Machine, operation: WarpOperation) -> Table:
 
 def complete(m: Machine) -> list[Group]:
     """Let the parked lanes go whose masks name no lane that is still to come."""
+    if not m.parked:
+        return []
     alive = _masks(m, np.flatnonzero(m.alive))
     released: list[Group] = []
     for kind in dict.fromkeys(parked.operation.kind for parked in m.parked):

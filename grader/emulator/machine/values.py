@@ -55,6 +55,8 @@ def scalar(number: np.generic[Any]) -> Value:
 
 FALSE, TRUE = scalar(np.False_), scalar(np.True_)
 
+ZERO = scalar(np.int64(0))
+
 
 def select(value: Value, lanes: Lanes) -> Value:
     """The elements of ``lanes``; a scalar stays one."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.emulator.machine.values import ALL_ONES, Value, from_shape, in_shape, merge, select
-from grader.emulator.memory.memory import WINDOW, AccessRequest, StrayAccess, Target
+from grader.emulator.memory.memory import WINDOW, AccessRequest, Resolved, StrayAccess, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,18 +30,41 @@ def resolve_fast(m: Machine, site: int, address: Value, access: AccessRequest) -
     """Fast path: resolve an access from the range of its addresses; None if lanes must be checked one by one.
 
     It must accept nothing that `resolve_checked` would report. In shared memory, where neither bounds nor
-    windows change, an access is where it was if the address is the same.
+    windows change, an access is where it was if the address is the same, and moves with the address.
     """
     last = m.memo.targets.get((site, access.offset))
-    if last is not None and last.base is address and last.lanes is m.active:
-        return last
-    target = _resolve_by_range(m, site, address, access)
-    if target is not None and target.space == "shared" and target.bytes.ndim != 1:
-        m.memo.targets[site, access.offset] = target
-    return target
+    if last is not None and last.target.lanes is m.active:
+        if last.target.base is address:
+            return last.target
+        resolved = _moved(m, site, address, access, last)
+    else:
+        resolved = None
+    if resolved is None:
+        resolved = _resolve_by_range(m, site, address, access)
+    if resolved is None:
+        return None
+    if resolved.target.space == "shared" and resolved.target.bytes.ndim != 1:
+        m.memo.targets[site, access.offset] = resolved
+    return resolved.target
 
 
-def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessRequest) -> Target | None:
+def _moved(m: Machine, site: int, address: Value, access: AccessRequest, last: Resolved) -> Resolved | None:
+    """The target of an access that goes so many bytes on from where it went last, for all lanes alike."""
+    target = last.target
+    if target.base is None or address.shape != target.base.shape:
+        return None
+    distance = address.item(0) - target.base.item(0)
+    if distance % max(access.dtype.itemsize, access.request):
+        return None
+    if (address - np.int64(distance)).tobytes() != target.base.tobytes():
+        return None
+    low, high = last.low + distance, last.high + distance
+    if not _in_bounds(m, site, access.verb, low, high + access.dtype.itemsize, target.space):
+        return None
+    return Resolved(target._replace(bytes=target.bytes + np.int64(distance), base=address), low, high)
+
+
+def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessRequest) -> Resolved | None:
     """The target of an access all of whose lanes lie in one state space, aligned and in bounds."""
     low, high, bits = m.memo.extent(address)
     offset, space, size = access.offset, access.space, access.dtype.itemsize
@@ -70,7 +93,8 @@ def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessReque
     else:
         region = m.shared
         index = m.shared_start[lanes] + (address + np.int64(offset))
-    return Target(space, region, index, lanes, None, access.request, shape=m.shape, site=site, base=address)
+    target = Target(space, region, index, lanes, None, access.request, shape=m.shape, site=site, base=address)
+    return Resolved(target, low, high)
 
 
 def _in_bounds(m: Machine, site: int, verb: str, low: int, end: int, space: str) -> bool:
@@ -169,12 +193,17 @@ def load(
 
     ``address`` may be folded, and then so may be what it gives.
     """
+    access = AccessRequest(dtype, space, "read", dtype.itemsize if request is None else request, offset)
+    return load_requested(m, site, address, access)
+
+
+def load_requested(m: Machine, site: int, address: Value, access: AccessRequest) -> Value:
+    """As `load`, for a request that was put together before."""
 
     def read(target: Target) -> Value:
-        m.observer.loaded(m, site, target, dtype.itemsize)
-        return target.region.read(target.bytes, dtype)
+        m.observer.loaded(m, site, target, access.dtype.itemsize)
+        return target.region.read(target.bytes, access.dtype)
 
-    access = AccessRequest(dtype, space, "read", dtype.itemsize if request is None else request, offset)
     return _dispatch_by_space(m, site, address, access, read)
 
 

@@ -58,8 +58,9 @@ def with_address(kernel: Function) -> tuple[Variable, ...]:
     moved = {
         source.name
         for instruction in kernel.body
+        if instruction.opcode == "mov"
         for source in instruction.operands[1:]
-        if instruction.opcode == "mov" and isinstance(source, Symbol)
+        if isinstance(source, Symbol)
     }
     return tuple(formal for formal in kernel.parameters if formal.name in moved)
 

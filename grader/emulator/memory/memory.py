@@ -131,7 +131,7 @@ class Region:
         if self._settled or self.initialised is None:
             return None
         missing = np.atleast_1d(self.initialised.view(f"u{size}")[index >> _SHIFT[size]] != _ONES[size])
-        return missing if missing.any() else None
+        return missing if np.count_nonzero(missing) else None
 
     def written(self, start: int, end: int) -> NDArray[np.bool_]:
         """Which bytes from ``start`` up to ``end`` hold a value; all where nobody keeps count."""
@@ -396,6 +396,14 @@ class Target(NamedTuple):
         """Which of the lanes read a byte that nobody wrote; None if none does."""
         missing = self.region.uninitialised(self.bytes, size)
         return unfold(missing, self.shape) if missing is not None and missing.ndim == FOLDED else missing
+
+
+class Resolved(NamedTuple):
+    """A target, with the lowest and the highest of its addresses within its state space."""
+
+    target: Target
+    low: int
+    high: int
 
 
 def parts_of(target: Target, size: int) -> Iterator[tuple[Target, int]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.machine.geometry import BARRIERS, WARP
 from grader.emulator.machine.state import TooMuchHeldError
-from grader.emulator.machine.values import scalar, spread
+from grader.emulator.machine.values import ZERO, scalar, spread
 from grader.emulator.races.rows import (
     ATOMIC,
     COPY_ENGINE,
@@ -99,7 +99,7 @@ class Events:
     def warp_epoch_of(self, m: Machine, lanes: Lanes) -> Value:
         """How often the whole warp of each lane has synchronised."""
         if self._warp_epoch is None:
-            return scalar(np.int64(0))
+            return ZERO
         epochs: Value = self._warp_epoch[m.warp_of if lanes is None else m.warp_of[lanes]]
         return epochs
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.machine.state import Allowance, TooMuchHeldError
-from grader.emulator.machine.values import scalar, spread
+from grader.emulator.machine.values import ZERO, spread
 from grader.emulator.races.conflicts import MOST_JUDGED, Chunk, find_conflicts, suspicious_rows
 from grader.emulator.races.events import UPDATE, Scope
 from grader.emulator.races.pairs import find_unordered
@@ -69,9 +69,9 @@ class Held:
     def add(self, access: LoggedAccess, count: int) -> None:
         """One more, by so many lanes; raises TooMuchHeldError where that is too much."""
         self.rows += count
-        self.bytes += sum(
-            part.nbytes for part in (access.byte, access.value, access.epoch) if part is not None
-        )
+        self.bytes += access.byte.nbytes + access.epoch.nbytes
+        if access.value is not None:
+            self.bytes += access.value.nbytes
         if self.rows > MOST_ROWS or self.bytes > MOST_BYTES:
             raise TooMuchHeldError("it accesses memory too often between two barriers")
 
@@ -328,7 +328,7 @@ class AccessLog:
         log = self.shared if target.space == "shared" else self.arrays
         lanes = target.lanes
         warp_epoch = self.events.warp_epoch_of(m, lanes)
-        epoch = scalar(np.int64(0))
+        epoch = ZERO
         if target.space != "shared" and self._epoch is not None:
             block = m.block_of if lanes is None else m.block_of[lanes]
             epoch = self._epoch[0] if self._one_epoch else self._epoch[block]

@@ -199,14 +199,17 @@ def suspect_cells(
 
     ``agent`` gives each lane's number, or that of its warp.
     """
-    written = np.zeros(count, np.bool_)
+    written, writers = np.zeros(count, np.bool_), 0
     for access, cell in accesses:
         if access.kind & WRITES:
             written[cell] = True
+            writers += cell.size
+    concerned = [(a, cell) for a, cell in accesses if a.kind & WRITES or np.count_nonzero(written[cell])]
+    if np.count_nonzero(written) == writers and all(access.kind & WRITES for access, _ in concerned):
+        return None  # each cell by one lane: the usual case, where threads fill a tile
     touching = [
         (cell, agent[lanes_of(m, access)] + (COPY_ENGINE if access.engine else 0))
-        for access, cell in accesses
-        if access.kind & WRITES or written[cell].any()
+        for access, cell in concerned
     ]
     shared = touched_by_several(lambda: touching, count) & written
     return shared if shared.any() else None

@@ -89,7 +89,7 @@ class Strengths:
     """The strengths of the numbered sites of a module, each computed once."""
 
     def __init__(self, module: Module, sites: Sequence[Instruction]) -> None:
-        self._module, self._sites = module, sites
+        self._module, self.sites = module, sites
         self._cache: dict[int, Strength] = {}
 
     @cached_property
@@ -99,9 +99,9 @@ class Strengths:
     def __getitem__(self, site: int) -> Strength:
         """The strength of a site."""
         if site not in self._cache:
-            strength = strength_of(self._sites[site])
+            strength = strength_of(self.sites[site])
             if strength.volatile and not strength.strong:
-                strength = strength._replace(awaits=self._sites[site].ptx_line in self._awaited)
+                strength = strength._replace(awaits=self.sites[site].ptx_line in self._awaited)
             self._cache[site] = strength
         return self._cache[site]
 
