@@ -80,7 +80,7 @@ def _computes(instruction: Instruction) -> bool:
         instruction.opcode in _OPCODES
         and instruction.guard is None
         and "cc" not in instruction.modifiers
-        and isinstance(instruction.operands[0], Register)
+        and isinstance(next(iter(instruction.operands), None), Register)  # by hand, anything may be written
     )
 
 
