@@ -20,7 +20,7 @@ from grader.nvcc.signature import read_name
 from grader.nvcc.source import harmless
 from grader.nvcc.toolchain import UNIT
 from grader.sandbox import Job, Limits, Status
-from grader.sandbox.supervisor import own_words
+from grader.sandbox.last_words import own_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from grader.errors import StorageError, ToolMissing
 from grader.sandbox import supervisor
 from grader.sandbox.job import Outcome, Result, Status
+from grader.sandbox.last_words import outcome_of
 
 if TYPE_CHECKING:
     from grader.model import Named
@@ -147,8 +148,8 @@ def _result(head: dict[str, Any], rest: memoryview, job: Job) -> Result:
         raise ValueError("files that nobody asked for")
     if stdout + stderr + sum(size for _, size in files) != len(rest):
         raise CutShort("it ended within its answer")
-    outcome = Outcome(
-        Status(head["status"]),
+    outcome = outcome_of(
+        head["status"],
         _code(head["returncode"]),
         bytes(rest[:stdout]),
         bytes(rest[stdout : stdout + stderr]),

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Self
 from grader.errors import StorageError, ToolMissing
 from grader.sandbox import supervisor
 from grader.sandbox.exchange import bounds
-from grader.sandbox.job import Equipment, Outcome, Result, Status
+from grader.sandbox.job import Equipment, Result
+from grader.sandbox.last_words import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,8 +88,7 @@ def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> supervisor.En
 
 def result_of(job: Job, folder: Path, ending: supervisor.Ending) -> Result:
     """The result of a job that has ended, with the files that are wanted of its folder."""
-    outcome = Outcome(Status(ending.status), *ending[1:])
-    return Result(outcome, supervisor.fetch(folder, job.wanted, job.limits.file_bytes))
+    return Result(outcome_of(*ending), supervisor.fetch(folder, job.wanted, job.limits.file_bytes))
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,6 @@ import ctypes
 import fcntl
 import json
 import os
-import re
 import resource
 import selectors
 import shutil
@@ -57,16 +56,6 @@ _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36  # prctl(2)
 _OOM_COUNTERS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
 
 EXIT, SIGNAL, TIME, MEMORY, OUTPUT = "exit", "signal", "time", "memory", "output-limit"
-
-_TOLD = (
-    (TIME, re.compile(rb"CPU time limit exceeded")),
-    (OUTPUT, re.compile(rb"File size limit exceeded|File too large")),
-    (MEMORY, re.compile(rb"out of memory|memory exhausted|std::bad_alloc|Cannot allocate memory")),
-)
-"""How a program's last words name the limit that ended it, where a driver hides its child's signal."""
-
-_QUOTED = re.compile(rb"^(?:[ \t].*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
-"""Lines of a compiler that quote a source, or speak of a line in it: those words are not its own."""
 
 
 class ProcessBounds(NamedTuple):
@@ -177,7 +166,7 @@ def supervise(
         finally:
             cpu_seconds = _end(process)
         streams.drain()
-    status = stopped or _status(process.returncode, streams.stderr)
+    status = stopped or _status(process.returncode)
     if process.returncode and cpu_seconds >= _NEARLY * bounds.cpu_seconds:
         status = stopped or TIME
     return Ending(status, process.returncode, streams.stdout, streams.stderr, time.monotonic() - began)
@@ -270,18 +259,10 @@ def _end(process: subprocess.Popen[bytes]) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _status(returncode: int, stderr: bytes) -> str:
-    if returncode == 0:
-        return EXIT
+def _status(returncode: int) -> str:
     if returncode == -signal.SIGXFSZ:
         return OUTPUT
-    statuses = (status for status, words in _TOLD if words.search(own_words(stderr)))
-    return next(statuses, SIGNAL if returncode < 0 else EXIT)
-
-
-def own_words(stderr: bytes) -> bytes:
-    """The end of what a program said, without lines that quote a source: students write those."""
-    return _QUOTED.sub(b"", stderr[-2000:])
+    return SIGNAL if returncode < 0 else EXIT
 
 
 class _Streams:
