@@ -19,8 +19,6 @@ from grader.sandbox import Equipment, Job, LocalSandbox, engine
 from grader.sandbox import bubblewrap as wrapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from grader.gpu.devices import Gpu
     from grader.sandbox import Sandbox
     from grader.sandbox.docker import DockerSandbox
@@ -34,7 +32,14 @@ HOW_TO_TRUST = (
 )
 
 
-def architecture_for(gpus: Iterable[Gpu]) -> str:
+def tools_for(
+    gpus: tuple[Gpu, ...], choice: str, nvcc: str | None, cache: Path | None, *, strangers: bool
+) -> Tools:
+    """`tools` for these GPUs, or for none: they must be in the sandbox, and run what is compiled."""
+    return tools(choice, nvcc, _architecture_for(gpus), cache, strangers=strangers, gpu=bool(gpus))
+
+
+def _architecture_for(gpus: tuple[Gpu, ...]) -> str:
     """What the compiler makes PTX for: the oldest of the ``gpus``, where that is older than usual."""
     return min((ARCHITECTURE, *(gpu.architecture.removeprefix("sm_") for gpu in gpus)), key=int)
 

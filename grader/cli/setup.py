@@ -54,14 +54,8 @@ def tools(options: argparse.Namespace, gpus: tuple[Gpu, ...] = (), *, strangers:
     The compiler makes PTX for the oldest of the ``gpus``, where that is older than usual. Raises ToolMissing
     for what is not there.
     """
-    return sandbox_choice.tools(
-        options.sandbox,
-        options.nvcc,
-        sandbox_choice.architecture_for(gpus),
-        None if options.no_cache else builds_folder(),
-        strangers=strangers,
-        gpu=bool(gpus),
-    )
+    cache = None if options.no_cache else builds_folder()
+    return sandbox_choice.tools_for(gpus, options.sandbox, options.nvcc, cache, strangers=strangers)
 
 
 def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:

@@ -144,14 +144,8 @@ def _station(request: Request) -> _Station:
     """All that grading needs here, tried; raises GraderError."""
     gpus, _ = backends.usable_gpus(request.backend)
     assignment, folder = unpacked(request.parcel)
-    tools = sandbox_choice.tools(
-        request.sandbox,
-        request.nvcc,
-        sandbox_choice.architecture_for(gpus),
-        builds_folder() if request.keeps_builds else None,
-        strangers=request.number > 1,
-        gpu=bool(gpus),
-    )
+    cache = builds_folder() if request.keeps_builds else None
+    tools = sandbox_choice.tools_for(gpus, request.sandbox, request.nvcc, cache, strangers=request.number > 1)
     sandbox_choice.must_be_trusted(tools.sandbox, request.number, trusted=request.trusted)
     backend, _ = backends.prepare(request.backend, tools, gpus, request.races).tried(tools)
     context = forkserver([*loaded_for(assignment, backend), *_main_module()])

@@ -45,14 +45,7 @@ def examine_class(wishes: ClassWishes) -> Iterator[ReportLine]:
     """A line for each thing that a class needs beyond one's own file; there must be a compiler."""
     try:
         usable, _ = backends.usable_gpus(backends.AUTO)
-        tools = sandbox_choice.tools(
-            wishes.sandbox,
-            wishes.nvcc,
-            sandbox_choice.architecture_for(usable),
-            wishes.builds,
-            strangers=True,
-            gpu=bool(usable),
-        )
+        tools = sandbox_choice.tools_for(usable, wishes.sandbox, wishes.nvcc, wishes.builds, strangers=True)
         yield _about_sandbox(tools, trusted=wishes.trusted, gpu=bool(usable))
         if usable:
             yield from _about_gpus(tools, usable)

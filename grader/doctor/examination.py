@@ -62,11 +62,8 @@ def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[ReportLine]:
 
     try:
         usable = () if devices.missing_libraries() else devices.visible(devices.find_gpus())
-        architecture = sandbox_choice.architecture_for(usable)
         yield from gpus.examine(
-            sandbox_choice.tools(
-                sandbox_choice.LOCAL, nvcc, architecture, cache, strangers=False, gpu=bool(usable)
-            )
+            sandbox_choice.tools_for(usable, sandbox_choice.LOCAL, nvcc, cache, strangers=False)
         )
     except GraderError as problem:
         yield ReportLine(Mark.PROBLEM, "gpu", "does not work", str(problem), needed=False)

@@ -10,8 +10,8 @@ program (`grader.nvcc.program`).
 from __future__ import annotations
 
 from grader.nvcc.any_kind import build_at, build_kernels
-from grader.nvcc.compiler import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.program import build_program
+from grader.nvcc.ptxas import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.stage import LIMITS, build
 from grader.nvcc.toolchain import Toolchain, Tools, find_toolchain, toolchain_in
 

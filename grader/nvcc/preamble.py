@@ -23,10 +23,11 @@ from grader.nvcc.cache import made_by, read_entry, write_entry
 from grader.nvcc.toolchain import UNIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from grader.model import Named
     from grader.nvcc.toolchain import Toolchain
+    from grader.sandbox import Sandbox
 
 MACROS = f"{UNIT}.macros.h"
 _INCLUDED = ("-include", "cuda_runtime.h")
@@ -42,12 +43,61 @@ _SYSTEM = "3"
 """The flag of a line marker for text of a system header (GCC manual, "Preprocessor Output")."""
 
 
+class Preprocessed(NamedTuple):
+    """What a preprocessor makes of a unit, and the files that it read."""
+
+    text: str
+    files: tuple[str, ...]
+
+
+class FastPath(NamedTuple):
+    """A unit without the headers: the ``command`` that preprocesses it with the file ``macros`` beside it.
+
+    ``headers`` is the text that is put before what comes of it.
+    """
+
+    command: tuple[str, ...]
+    macros: tuple[str, bytes]
+    headers: str
+
+
 class Preamble(NamedTuple):
     """The text, what defines its macros, and size and time of change of each file that it is made of."""
 
     text: str
     macros: str
     files: list[tuple[str, int, int]]
+
+
+def fast_path(
+    cache: Path | None, toolchain: Toolchain, sandbox: Sandbox, sources: Named[bytes]
+) -> FastPath | None:
+    """How to preprocess a unit of these sources with the cached preamble; None where it is read whole."""
+    command = without_headers(toolchain.preprocess)
+    if cache is None or command is None or not _may_be_kept(sandbox) or not bears_exchange(sources):
+        return None
+    preamble = load(cache, toolchain)
+    return preamble and FastPath(command, (MACROS, preamble.macros.encode("latin-1")), preamble.text)
+
+
+def remember(
+    cache: Path,
+    toolchain: Toolchain,
+    sandbox: Sandbox,
+    preprocess_empty: Callable[[tuple[str, ...]], Preprocessed | None],
+) -> None:
+    """Keep the preamble of a toolchain, unless it is kept; ``preprocess_empty`` is given commands to run."""
+    if not _may_be_kept(sandbox) or load(cache, toolchain) is not None:
+        return
+    plain = preprocess_empty(toolchain.preprocess)
+    defining = preprocess_empty((*toolchain.preprocess, "-dD"))
+    if plain and defining:
+        store(cache, toolchain, plain.text, defining.text, plain.files)
+
+
+def _may_be_kept(sandbox: Sandbox) -> bool:
+    """Whether the toolchain is this machine's own: of an image's files nobody would see a change."""
+    return not sandbox.equipment.nvcc
 
 
 def parted(unit: str) -> tuple[str, str]:

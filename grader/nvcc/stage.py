@@ -10,7 +10,7 @@ from grader.errors import PtxSyntaxError
 from grader.model import Build, Finding, FindingCode, FindingKind, Severity, SourceRemark
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import declarations, diagnostics, host_code
-from grader.nvcc.compiler import Compiler, refusals, resources_of
+from grader.nvcc.compiler import Compiler
 from grader.nvcc.constants import (
     assumed_constants,
     constants_everywhere,
@@ -36,6 +36,7 @@ from grader.nvcc.kernel import (
 )
 from grader.nvcc.launch import missing_variable
 from grader.nvcc.problems import part, problem
+from grader.nvcc.ptxas import refusals, resources_of
 from grader.nvcc.signature import read_entries
 from grader.nvcc.source import (
     SOURCE_NAME,
@@ -92,7 +93,7 @@ def build(
     if stored is not None:
         return replace(stored, seconds=(("cache", time.perf_counter() - began),))
     with sandbox.stage(Stage(limits)) as inside:
-        compiler = replace(_compiler(submission, interface, inside, toolchain, limits), memo=cache)
+        compiler = replace(_compiler(submission, interface, inside, toolchain, limits), cache=cache)
         result, lasting = _outcome(compiler, interface)
     result = with_remarks(result, remarks(submission))
     if cache and lasting:

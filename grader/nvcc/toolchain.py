@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 UNIT = "grader_unit"
 """Base name of every file of a build: ``UNIT.cu`` is preprocessed to ``UNIT.cpp1.ii``, and so on."""
 
+PTX, CUBIN = f"{UNIT}.ptx", f"{UNIT}.cubin"
+
 ARCHITECTURE = "80"
 """Compute capability 8.0: the oldest with everything that courses teach. Newer GPUs take its PTX, too."""
 

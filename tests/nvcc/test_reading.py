@@ -10,7 +10,6 @@ from grader.assignment import find_assignment, load_assignment
 from grader.cpp import CppText
 from grader.model import Resources
 from grader.nvcc import declarations, diagnostics
-from grader.nvcc.compiler import refusals, resources_of
 from grader.nvcc.constants import (
     UNDEFINED,
     failed_names,
@@ -21,6 +20,7 @@ from grader.nvcc.constants import (
     take_probed_values,
 )
 from grader.nvcc.diagnostics import Files, read_messages
+from grader.nvcc.ptxas import refusals, resources_of
 from grader.nvcc.source import LONGEST, harmless, is_header_name, line_count, readable, with_reached_includes
 from grader.ptx import parse
 

@@ -1,0 +1,140 @@
+"""ptxas: what it says of a PTX text, as findings and resources, and the cubins that are made for a GPU."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+from grader.errors import OurError
+from grader.model import Finding, FindingCode, Resources
+from grader.nvcc.cache import read_entry, write_entry
+from grader.nvcc.problems import part, problem
+from grader.nvcc.signature import read_name
+from grader.nvcc.source import harmless
+from grader.nvcc.toolchain import CUBIN, PTX
+from grader.sandbox import Job, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.nvcc.toolchain import Tools
+
+OWN_SOURCE = "own.cu"
+_LIMITS = Limits()
+_LAST_WORDS = 300
+
+_TOO_MUCH_SHARED = re.compile(
+    r"Entry function '(?P<name>[^']+)' uses too much shared data \(0x(?P<used>[0-9a-f]+) bytes, "
+    r"0x(?P<most>[0-9a-f]+) max\)"
+)
+_AT_LINE = re.compile(r"ptxas \S+, line (?P<line>\d+); (?:error|fatal)\s*: (?P<text>.*)")
+_ERROR = re.compile(r"ptxas (?:error|fatal)\s*: (?P<text>.*)")
+_ABORTED = "Ptx assembly aborted"
+_FUNCTION = re.compile(
+    r"ptxas info\s*: (?:Compiling entry function '|Function properties for )(?P<name>[\w$]+)"
+)
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"(\d+) (registers|bytes smem|bytes cmem)")
+_LOCATION = re.compile(r"\s*\.loc\s+\d+\s+(?P<line>\d+)")
+
+
+def refusals(log: str, hazard_ptx: str, file: str, lines: Mapping[str, int]) -> tuple[Finding, ...]:
+    """A finding for each error of ptxas.
+
+    ``log`` is what it said about ``hazard_ptx``, whose ``.loc`` directives give the student's lines;
+    ``lines`` says where kernels are declared, by their plain names.
+    """
+    findings: list[Finding] = []
+    ptx = hazard_ptx.splitlines()
+    for text in log.splitlines():
+        shared, placed, other = _TOO_MUCH_SHARED.search(text), _AT_LINE.match(text), _ERROR.match(text)
+        if shared:
+            findings.append(_too_much_shared(shared, file, lines))
+        elif placed:
+            findings.append(_refused(placed, ptx, file))
+        elif other and _ABORTED not in text:
+            what = part("asm-text", text=harmless(other["text"]))
+            findings.append(problem(FindingCode.ASM_REFUSED, file, what=what))
+    return tuple(dict.fromkeys(findings))
+
+
+def _too_much_shared(match: re.Match[str], file: str, lines: Mapping[str, int]) -> Finding:
+    signature = read_name(match["name"])
+    return problem(
+        FindingCode.STATIC_SHARED_MEMORY,
+        file,
+        lines.get(signature.name),
+        named=f"`{harmless(str(signature))}`",
+        bytes=int(match["used"], 16),
+        most=int(match["most"], 16),
+    )
+
+
+def _refused(match: re.Match[str], ptx: list[str], file: str) -> Finding:
+    number = int(match["line"])
+    before = (_LOCATION.match(line) for line in reversed(ptx[: number - 1]))
+    location = next((location_above for location_above in before if location_above), None)
+    instruction = ptx[number - 1].strip() if 0 < number <= len(ptx) else ""
+    what = part("asm-instruction", instruction=harmless(instruction), text=harmless(match["text"]))
+    return problem(FindingCode.ASM_REFUSED, file, int(location["line"]) if location else None, what=what)
+
+
+def resources_of(log: str, entry: str) -> Resources:
+    """What ``ptxas -v`` says of the kernel ``entry``, in bytes and registers per thread or block."""
+    numbers: dict[str, int] = {}
+    current = ""
+    for line in log.splitlines():
+        function = _FUNCTION.search(line)
+        if function:
+            current = function["name"]
+        if current != entry:
+            continue
+        stack = _STACK.search(line)
+        if stack:
+            numbers["stack"] = int(stack[1])
+            numbers["spill"] = int(stack[2]) + int(stack[3])
+        for amount, what in _USED.findall(line):
+            numbers[what] = numbers.get(what, 0) + int(amount)
+    return Resources(
+        registers=numbers.get("registers", 0),
+        shared_bytes=numbers.get("bytes smem", 0),
+        stack_bytes=numbers.get("stack", 0),
+        spill_bytes=numbers.get("spill", 0),
+        constant_bytes=numbers.get("bytes cmem", 0),
+    )
+
+
+def assemble(tools: Tools, ptx: str, architecture: str, *, optimised: bool = True) -> bytes:
+    """What ptxas makes of a PTX text for an architecture such as ``sm_90``, with source lines.
+
+    Raises OurError where it makes nothing: the same text was assembled for its own architecture before.
+    """
+    options = ("-lineinfo",) if optimised else ("-lineinfo", "-O0")
+    argv = (tools.toolchain.ptxas, f"-arch={architecture}", *options, PTX, "-o", CUBIN)
+    return _cubin(tools, argv, (PTX, ptx.encode()))
+
+
+def compile_own(tools: Tools, source: bytes, architecture: str, *, optimised: bool = True) -> bytes:
+    """A cubin of our own device code, which it calls `OWN_SOURCE`; raises OurError if nvcc refuses it."""
+    options = ("-ccbin", tools.toolchain.host_compiler, "-cubin", f"-arch={architecture}", "-lineinfo")
+    plain = () if optimised else ("-Xcicc", "-O0", "-Xptxas", "-O0")
+    argv = (str(tools.toolchain.nvcc), *options, *plain, OWN_SOURCE, "-o", CUBIN)
+    return _cubin(tools, argv, (OWN_SOURCE, source))
+
+
+def _cubin(tools: Tools, argv: tuple[str, ...], file: tuple[str, bytes]) -> bytes:
+    """The cubin that a command makes of a file, from the cache where it is known."""
+    key = hashlib.sha256(repr((argv, tools.toolchain.version, file)).encode()).hexdigest()
+    path = tools.cache / "cubins" / key[:2] / f"{key}.cubin" if tools.cache else None
+    stored = read_entry(path) if path else None
+    if stored is not None:
+        return stored
+    result = tools.sandbox.run(Job(argv, (file,), (CUBIN,), _LIMITS))
+    cubin = result.file(CUBIN)
+    if not result.outcome.ok or not cubin:
+        words = " ".join((result.outcome.stdout + result.outcome.stderr).decode(errors="replace").split())
+        raise OurError(f"no cubin could be made ({result.outcome.status}): {words[-_LAST_WORDS:]}")
+    if path:
+        write_entry(path, cubin)
+    return cubin
