@@ -31,7 +31,7 @@ from grader.model import (
     Submission,
     Verdict,
 )
-from grader.plan import Plan
+from grader.plan import Plan, draw_plan
 from grader.ptx.digest import digest
 from grader.steps import Step, begin
 
@@ -59,8 +59,8 @@ def make_plan(
     Answers need no ``tools``. Raises OurError if one of the staff's kernels cannot be run, and UsageError if
     the reference of a program cannot tell what is asked.
     """
-    stages = kind_of(assignment).stages()
-    return stages.plan(assignment, seed, tools, visible_only=visible_only, backend=backend)
+    drawn = draw_plan(assignment, seed, backend, visible_only=visible_only)
+    return kind_of(assignment).plan(drawn, tools)
 
 
 @contextmanager
@@ -97,11 +97,8 @@ def grade_built(
 ) -> Grade:
     """Grade a submission that is built; ``seconds`` are those that earlier stages took."""
     began = time.perf_counter()
-    stages = kind_of(plan.assignment).stages()
     with speaking(sentences_of(plan.assignment.feedback)):
-        evidence, parts = (
-            stages.gather(plan, submission, built, tools) if built.ok else (stages.nothing(plan, built), ())
-        )
+        evidence, parts = kind_of(plan.assignment).gather(plan, submission, built, tools)
     begin(Step("judge"))
     return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
 

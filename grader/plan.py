@@ -74,7 +74,11 @@ def size(case: Case) -> int:
     return max(1, math.prod(size for _, size in case.shape))
 
 
-def drawn_cases(assignment: Assignment, seed: int, *, visible_only: bool = False) -> tuple[Case, ...]:
-    """The concrete cases of an assignment, hidden ones too unless only visible ones are asked for."""
-    cases = expand_cases(assignment, seed)
-    return tuple(case for case in cases if not visible_only or case.visibility is Visibility.VISIBLE)
+def draw_plan(assignment: Assignment, seed: int, backend: Backend, *, visible_only: bool) -> Plan:
+    """A plan with its cases and nothing else: the kind adds what the staff's own files are run for.
+
+    Hidden cases are among them unless only visible ones are asked for.
+    """
+    every = expand_cases(assignment, seed)
+    cases = tuple(case for case in every if not visible_only or case.visibility is Visibility.VISIBLE)
+    return Plan(assignment, seed, cases, (), backend, everything=sum(map(size, every)))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from grader.errors import OurError
 from grader.model import AnswersInterface, Build, FunctionInterface, KernelInterface, ProgramInterface
 from grader.nvcc import build_kernels, build_program
 
@@ -27,23 +28,15 @@ if TYPE_CHECKING:
 class Stages(Protocol):
     """What the module ``stages`` of a kind's package has."""
 
-    def plan(
-        self,
-        assignment: Assignment,
-        seed: int,
-        tools: Tools | None,
-        *,
-        visible_only: bool,
-        backend: Backend,
-    ) -> Plan:
-        """Draw the cases and prepare what all submissions share.
+    def plan(self, drawn: Plan, tools: Tools) -> Plan:
+        """The plan whose cases are drawn, with what else all submissions share.
 
         Raises OurError where one of the staff's kernels cannot be run, UsageError where the reference cannot
         tell what is asked.
         """
 
     def gather(
-        self, plan: Plan, submission: Submission, built: Build, tools: Tools | None
+        self, plan: Plan, submission: Submission, built: Build, tools: Tools
     ) -> tuple[Evidence, Named[float]]:
         """Run a build and compare what comes of it; the seconds that it took by stage."""
 
@@ -96,6 +89,22 @@ class Kind:
     def backend_name(self, backend: Backend) -> str:
         """What a grade calls that on which submissions run."""
         return self.runs_on if self.runs_on and backend.pool is None else backend.name
+
+    def plan(self, drawn: Plan, tools: Tools | None) -> Plan:
+        """`Stages.plan`; raises OurError without a compiler, where one is needed."""
+        if self.compiles and tools is None:
+            raise OurError(f"the assignment {drawn.assignment.id} cannot be prepared without a compiler")
+        return self.stages().plan(drawn, cast("Tools", tools))  # who compiles nothing does not look at them
+
+    def gather(
+        self, plan: Plan, submission: Submission, built: Build, tools: Tools | None
+    ) -> tuple[Evidence, Named[float]]:
+        """`Stages.gather` for what is built; the evidence says so where that, or a compiler, is not there."""
+        if not built.ok:
+            return self.stages().nothing(plan, built), ()
+        if self.compiles and tools is None:
+            return self.stages().nothing(plan, Build(ok=False, error="there is no compiler")), ()
+        return self.stages().gather(plan, submission, built, cast("Tools", tools))  # as above
 
     def stages(self) -> Stages:
         """The kind's stages; loading them takes what running submissions of the kind takes."""

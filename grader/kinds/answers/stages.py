@@ -12,42 +12,35 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.analysis import shown
+from grader.assignment import expand_cases
 from grader.errors import OurError, UsageError
 from grader.kinds.answers.sheets import Sheet, read_sheet
 from grader.kinds.answers.solving import is_drawn, solve_question
 from grader.messages import text_of
 from grader.model import AnswerEvidence, Build, CaseEvidence, Evidence, Finding, FindingKind
-from grader.plan import Plan, drawn_cases
+from grader.plan import Plan
 from grader.submission.files import safe
 from grader.text import escaped
 
 if TYPE_CHECKING:
-    from grader.backends.backend import Backend
     from grader.kinds.answers.solving import SolvedQuestion
-    from grader.model import AnswersInterface, Assignment, Named, Question, Submission
+    from grader.model import AnswersInterface, Named, Question, Submission
     from grader.nvcc import Tools
 
 BACKEND_NAME, DEVICE = "model", "no GPU"
 """What a grade calls what it was compared with."""
 
 
-def plan(
-    assignment: Assignment,
-    seed: int,
-    tools: Tools | None,  # noqa: ARG001 - all kinds have the same signatures
-    *,
-    visible_only: bool,  # noqa: ARG001 - a question of a hidden item is asked all the same
-    backend: Backend,  # noqa: ARG001 - as above
-) -> Plan:
-    """A case for each question."""
-    return Plan(assignment, seed, drawn_cases(assignment, seed), ())
+def plan(drawn: Plan, tools: Tools) -> Plan:  # noqa: ARG001 - all kinds have the same signatures
+    """A case for each question: one of a hidden item is asked all the same."""
+    return Plan(drawn.assignment, drawn.seed, expand_cases(drawn.assignment, drawn.seed), ())
 
 
 def gather(
     plan: Plan,
     submission: Submission,
     built: Build,  # noqa: ARG001 - as above
-    tools: Tools | None,  # noqa: ARG001 - as above
+    tools: Tools,  # noqa: ARG001 - as above
 ) -> tuple[Evidence, Named[float]]:
     """Read the answers, each beside what the model computes."""
     return _gathered(plan, submission), ()

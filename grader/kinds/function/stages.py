@@ -21,7 +21,6 @@ from grader.assignment import reference_folder
 from grader.backends.backend import CaseRun
 from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
 from grader.diagnosis import agree_on_mistakes
-from grader.errors import OurError
 from grader.kinds.function.smallest import SmallerCalls
 from grader.kinds.function.timing import is_right, timed, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
@@ -55,17 +54,16 @@ from grader.model import (
 )
 from grader.nvcc import build_program
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
-from grader.plan import Plan, drawn_cases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.backends.backend import Backend
     from grader.kinds.program.on_emulator import EmulatedDevice
     from grader.kinds.program.running import Task
     from grader.model import Assignment, Case, Named, ProgramRun, Submission, Timing
     from grader.nvcc import Tools
     from grader.oracle import Oracle
+    from grader.plan import Plan
 
 __all__ = ["gather", "nothing", "plan"]
 
@@ -75,33 +73,20 @@ DEVICE_FAILED = 70
 _UNCOUNTED = "what the launches of a function move is counted by the device that they ran on"
 
 
-def plan(
-    assignment: Assignment,
-    seed: int,
-    tools: Tools | None,
-    *,
-    visible_only: bool,
-    backend: Backend,
-) -> Plan:
-    """Draw the cases; raises UsageError or OurError where the reference cannot make what one is given."""
-    if tools is None:
-        raise OurError(f"the assignment {assignment.id} cannot be prepared without a compiler")
+def plan(drawn: Plan, tools: Tools) -> Plan:
+    """Run and time the staff's functions; raises UsageError or OurError where there are no inputs."""
+    assignment = drawn.assignment
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.function))
-    cases = drawn_cases(assignment, seed, visible_only=visible_only)
+    cases = drawn.cases
     for case in {case.inputs: case for case in cases}.values():
         _arguments(assignment, Build(ok=True), case, oracle)
     verify(assignment, oracle, cases)
-    timing = timing_of_staff(assignment, oracle, tools, backend)
-    drawn = Plan(assignment, seed, cases, (), backend, timing)
-    return with_baselines(drawn, tools, partial(task_of, drawn))
+    timed = replace(drawn, timing=timing_of_staff(assignment, oracle, tools, drawn.backend))
+    return with_baselines(timed, tools, partial(task_of, timed))
 
 
-def gather(
-    plan: Plan, submission: Submission, built: Build, tools: Tools | None
-) -> tuple[Evidence, Named[float]]:
+def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tuple[Evidence, Named[float]]:
     """All that can be known of a function; a failure of ours is in the records, case by case."""
-    if tools is None:
-        return nothing(plan, Build(ok=False, error="there is no compiler")), ()
     assignment = plan.assignment
     evidence = run(plan, submission, built, tools, task_of(plan, built))
     evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))

@@ -17,7 +17,7 @@ from grader.model import Argument, Build, Finding, Launch, Timing
 from grader.nvcc import assemble, build_at
 from grader.nvcc.launch import plan_launch
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
-from grader.plan import Plan, TimingStaff, drawn_cases, size
+from grader.plan import TimingStaff
 from grader.precision import numbers, numpy_type
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from grader.model import Assignment, Case, Counters, Named, TimingPlan
     from grader.nvcc import Tools
     from grader.oracle import Oracle
+    from grader.plan import Plan
 
     Baselines = Named[Named[Counters]]
     from grader.backends.backend import Runs
@@ -41,24 +42,14 @@ _TIMING_STREAM = 0x7173
 """Keeps the inputs of timed launches apart from those of cases with the same seed."""
 
 
-def plan(
-    assignment: Assignment,
-    seed: int,
-    tools: Tools | None,
-    *,
-    visible_only: bool,
-    backend: Backend,
-) -> Plan:
-    """Draw the cases and prepare the staff's kernels; raises OurError if one of them cannot be run."""
-    if tools is None:
-        raise OurError(f"the assignment {assignment.id} cannot be prepared without a compiler")
-    everything = sum(map(size, drawn_cases(assignment, seed)))
-    cases = drawn_cases(assignment, seed, visible_only=visible_only)
+def plan(drawn: Plan, tools: Tools) -> Plan:
+    """Prepare the staff's kernels for the drawn cases; raises OurError if one of them cannot be run."""
+    assignment = drawn.assignment
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
     recorded = recorded_counters(assignment)
-    baselines = _baselines(assignment, cases, oracle, tools) if recorded is None else recorded
-    timing = _timing(assignment, oracle, tools, backend) if recorded is None else None
-    return Plan(assignment, seed, cases, baselines, backend, timing, everything=everything)
+    baselines = _baselines(assignment, drawn.cases, oracle, tools) if recorded is None else recorded
+    timing = _timing(assignment, oracle, tools, drawn.backend) if recorded is None else None
+    return replace(drawn, baselines=baselines, timing=timing)
 
 
 def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:

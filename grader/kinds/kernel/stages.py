@@ -62,15 +62,11 @@ if TYPE_CHECKING:
 __all__ = ["Launched", "compared", "gather", "nothing", "plan"]
 
 
-def gather(
-    plan: Plan, submission: Submission, built: Build, tools: Tools | None
-) -> tuple[Evidence, Named[float]]:
+def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tuple[Evidence, Named[float]]:
     """All that can be known of a build, and the seconds that it took by stage.
 
     A failure of ours is in the records, case by case.
     """
-    if tools is None:
-        return nothing(plan, Build(ok=False, error="there is no compiler")), ()
     oracle = load_oracle(reference_folder(plan.assignment), array_types(plan.assignment.kernel))
     text = tuple(submission.source.decode("latin-1").split("\n"))
     judged_by_hand = not plan.backend.runs_any_ptx and not plan.assignment.kernel.inline_asm

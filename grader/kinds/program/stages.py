@@ -14,44 +14,32 @@ from typing import TYPE_CHECKING
 
 from grader.assignment import reference_folder, wanted_files
 from grader.checks.program_cases import ended_by_itself
-from grader.errors import OurError
 from grader.kinds.program.baselines import with_baselines
 from grader.kinds.program.input_files import input_files
 from grader.kinds.program.outputs import compared, verify
 from grader.kinds.program.running import Given, ending, nothing, run
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import draw_inputs, load_oracle
-from grader.plan import Plan, drawn_cases
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.backends.backend import Backend
     from grader.device.observation import SeenLaunch
     from grader.kinds.program.on_emulator import EmulatedDevice
     from grader.kinds.program.running import Task
     from grader.model import Assignment, Case, Named, Submission
     from grader.nvcc import Tools
     from grader.oracle import Oracle
+    from grader.plan import Plan
 
 __all__ = ["gather", "nothing", "plan"]
 
 
-def plan(
-    assignment: Assignment,
-    seed: int,
-    tools: Tools | None,
-    *,
-    visible_only: bool,
-    backend: Backend,
-) -> Plan:
-    """Draw the cases; raises UsageError if the reference cannot tell what is asked."""
-    if tools is None:
-        raise OurError(f"the assignment {assignment.id} cannot be prepared without a compiler")
+def plan(drawn: Plan, tools: Tools) -> Plan:
+    """Run the baselines on the drawn cases; raises UsageError if the reference cannot tell what is asked."""
+    assignment = drawn.assignment
     oracle = load_oracle(reference_folder(assignment)) if assignment.reference else None
-    cases = drawn_cases(assignment, seed, visible_only=visible_only)
-    verify(assignment, oracle, cases)
-    drawn = Plan(assignment, seed, cases, (), backend)
+    verify(assignment, oracle, drawn.cases)
     return with_baselines(drawn, tools, lambda built: task_of(assignment, built, oracle))
 
 
@@ -59,11 +47,9 @@ def gather(
     plan: Plan,
     submission: Submission,
     built: Build,
-    tools: Tools | None,
+    tools: Tools,
 ) -> tuple[Evidence, Named[float]]:
     """All that can be known of a program; a failure of ours is in the records, case by case."""
-    if tools is None:
-        return nothing(plan, Build(ok=False, error="there is no compiler")), ()
     assignment = plan.assignment
     oracle = load_oracle(reference_folder(assignment)) if assignment.reference else None
     return run(plan, submission, built, tools, task_of(assignment, built, oracle)), ()
