@@ -20,7 +20,7 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import expand_cases, find_assignment, load_assignment
-from grader.batch import OutFolder, Session, executor, grade_class, identical
+from grader.batch import BatchSession, OutFolder, executor, grade_class, identical
 from grader.errors import UsageError
 from grader.model import HandIn, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
@@ -246,7 +246,7 @@ def test_questions_are_graded_for_each_student() -> None:
 def test_a_journal_line_cut_off_by_a_crash_is_passed_over(tmp_path: Path) -> None:
     """The submission that it was about counts as not graded."""
     out = OutFolder(tmp_path)
-    out.begin(Session("a", "d", "emulator", 1, "0", "13.0"))
+    out.begin(BatchSession("a", "d", "emulator", 1, "0", "13.0"))
     out.note("ada", "x", "pass")
     with (tmp_path / "journal.jsonl").open("a") as journal:
         journal.write('{"submission": "bob", "dig')
@@ -256,7 +256,7 @@ def test_a_journal_line_cut_off_by_a_crash_is_passed_over(tmp_path: Path) -> Non
 def test_a_damaged_byte_in_the_journal_costs_one_submission(tmp_path: Path) -> None:
     """Text that is no UTF-8 any more is read as far as it can be."""
     out = OutFolder(tmp_path)
-    out.begin(session := Session("a", "d", "emulator", 1, "0", "13.0"))
+    out.begin(session := BatchSession("a", "d", "emulator", 1, "0", "13.0"))
     out.note("ada", "x", "pass")
     out.note("bob", "y", "pass")
     journal = tmp_path / "journal.jsonl"
@@ -336,7 +336,7 @@ def test_a_disk_that_takes_nothing_more_is_our_error(options: str, says: str, tm
 def test_every_grade_on_disk_is_whole(tmp_path: Path) -> None:
     """A file that is being written is not seen under its name."""
     out = OutFolder(tmp_path)
-    out.begin(Session("a", "d", "emulator", 1, "0", "13.0"))
+    out.begin(BatchSession("a", "d", "emulator", 1, "0", "13.0"))
     out.write({"grade.json": json.dumps({"a": 1})}, "ada")
     assert [path.name for path in (tmp_path / "grades/ada").iterdir()] == ["grade.json"]
 

@@ -12,7 +12,7 @@ import pytest
 import grader
 from grader import pipeline
 from grader.assignment import expand_cases, load_assignment
-from grader.batch import OutFolder, Session
+from grader.batch import BatchSession, OutFolder
 from grader.cli.main import main
 from grader.model import (
     Build,
@@ -59,7 +59,7 @@ class Course:
 
     def grades(self, assignment: Assignment, **submissions: Evidence) -> None:
         """Store grades as a batch does."""
-        session = Session(assignment.id, assignment.digest, "emulator", SEED, "1.0", "nvcc")
+        session = BatchSession(assignment.id, assignment.digest, "emulator", SEED, "1.0", "nvcc")
         self.out.begin(session)
         plan = pipeline.Plan(assignment, SEED, expand_cases(assignment, SEED), ())
         for name, evidence in submissions.items():

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from grader.assignment import draw_seed, expand_cases, find_assignment, load_assignment, reference_folder
-from grader.batch import OutFolder, Session
-from grader.batch.executor import Setting
+from grader.batch import BatchSession, OutFolder
+from grader.batch.executor import BatchSetting
 from grader.batch.resume import session_for
 from grader.cli import main
 from grader.kinds.kernel.planning import timing_sets
@@ -18,7 +18,7 @@ from grader.reports import grade_json
 from tests.reports.sample_grades import partial_credit
 
 ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
-SETTING = Setting("emulator", "13.0")
+SETTING = BatchSetting("emulator", "13.0")
 WIDE = 2**127 + 1
 ALIKE = [WIDE, WIDE + 2**32, WIDE + 2**63, WIDE + 2**64, WIDE - 2**127]
 """Seeds that agree in a half of their bits at least."""
@@ -46,7 +46,7 @@ def test_every_bit_of_a_seed_decides_cases_and_timed_inputs() -> None:
 def test_a_folder_of_an_older_version_goes_on_with_its_seed(out: OutFolder) -> None:
     """A short seed that was drawn once is not drawn again; a new folder gets a long one."""
     assert session_for(out, SETTING, ASSIGNMENT, None, None).seed >= 2**64
-    old = Session(ASSIGNMENT.id, ASSIGNMENT.digest, "emulator", 1_234_567_890, "0.9", "13.0")
+    old = BatchSession(ASSIGNMENT.id, ASSIGNMENT.digest, "emulator", 1_234_567_890, "0.9", "13.0")
     out.begin(old)
     assert session_for(out, SETTING, ASSIGNMENT, None, None).seed == old.seed
     out.begin(replace(old, seed=WIDE))

@@ -42,18 +42,18 @@ def _nearest_type(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class ParameterDeclaration:
     """A kernel parameter without its name; see `grader.model.Parameter`."""
 
     direction: str
     dtype: str
     extents: tuple[Expression, ...] = ()
     value: Expression | None = None
-    fields: tuple[tuple[str, Declaration], ...] = ()
+    fields: tuple[tuple[str, ParameterDeclaration], ...] = ()
     """Of a struct, whose C++ name is the ``dtype``."""
 
 
-def _declaration(value: object) -> Declaration:
+def _declaration(value: object) -> ParameterDeclaration:
     if isinstance(value, dict):
         return _struct(value)
     forms = "`in float32[M, K]`, `out …`, `inout …`, `int32` or `int32 = expression`"
@@ -69,13 +69,13 @@ def _declaration(value: object) -> Declaration:
     if extents is None:
         if direction:
             raise ValueError(f"expected extents after `{direction} {dtype}`, like `{direction} {dtype}[N]`")
-        return Declaration("value", dtype, value=None if given is None else formula(given))
+        return ParameterDeclaration("value", dtype, value=None if given is None else formula(given))
     if not direction:
         raise ValueError(f"expected `in`, `out` or `inout` before `{written[:60]}`")
-    return Declaration(direction, dtype, tuple(map(formula, _between_commas(extents))))
+    return ParameterDeclaration(direction, dtype, tuple(map(formula, _between_commas(extents))))
 
 
-def _struct(value: dict[object, object]) -> Declaration:
+def _struct(value: dict[object, object]) -> ParameterDeclaration:
     """``{struct: Matrix, fields: {width: int32 = K, elements: in float32[M, K]}}``."""
     fields = value.get("fields")
     if set(value) != {"struct", "fields"} or not isinstance(fields, dict) or not fields:
@@ -95,10 +95,10 @@ def _struct(value: dict[object, object]) -> Declaration:
             raise ValueError(
                 f"in the field `{field}`: a struct in a struct is not supported; name its fields"
             )
-    return Declaration("value", name, fields=tuple(declared))
+    return ParameterDeclaration("value", name, fields=tuple(declared))
 
 
-def _dim3(written: str) -> Declaration:
+def _dim3(written: str) -> ParameterDeclaration:
     """``dim3 = N, M``: what is left out is 1."""
     _, equals, listed = written.partition("=")
     values = [formula(piece) for piece in _between_commas(listed)] if equals else []
@@ -106,9 +106,10 @@ def _dim3(written: str) -> Declaration:
         raise ValueError("expected one to three expressions after `dim3 =`, like `dim3 = N, M`")
     values += [parse("1")] * (len("xyz") - len(values))
     fields = tuple(
-        (axis, Declaration("value", "uint32", value=value)) for axis, value in zip("xyz", values, strict=True)
+        (axis, ParameterDeclaration("value", "uint32", value=value))
+        for axis, value in zip("xyz", values, strict=True)
     )
-    return Declaration("value", "dim3", fields=fields)
+    return ParameterDeclaration("value", "dim3", fields=fields)
 
 
 def _between_commas(listed: str) -> list[str]:
@@ -124,7 +125,7 @@ def _between_commas(listed: str) -> list[str]:
 
 
 Declared = Annotated[
-    Declaration,
+    ParameterDeclaration,
     PlainValidator(_declaration),
     WithJsonSchema(
         {

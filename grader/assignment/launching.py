@@ -16,7 +16,7 @@ from grader.model import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from grader.assignment.declarations import Declaration
+    from grader.assignment.declarations import ParameterDeclaration
     from grader.assignment.draft import Draft
 
 Span: TypeAlias = tuple[int, int]
@@ -86,7 +86,7 @@ def _expressions(submission: CalledPart) -> Iterator[tuple[KeyPath, Expression]]
     yield from _whole_numbers(submission)
 
 
-def _declared(submission: CalledPart) -> Iterator[tuple[KeyPath, str, Declaration]]:
+def _declared(submission: CalledPart) -> Iterator[tuple[KeyPath, str, ParameterDeclaration]]:
     """Where each scalar and array is, and its name: those in structs, not the structs."""
     for key, declarations in (("parameters", submission.parameters), ("symbols", submission.symbols)):
         for name, declared in declarations.items():

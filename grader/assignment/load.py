@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     _Reader = Callable[[bytes], tuple[Named[Named[str]], list[feedback.Problem]]]
     from collections.abc import Collection
 
-    from grader.assignment.declarations import Declaration
+    from grader.assignment.declarations import ParameterDeclaration
     from grader.assignment.draft import AnyCasePart
     from grader.assignment.structure import KernelPart, ProgramFile, RunPart, TimingPart
     from grader.model import Named
@@ -356,7 +356,7 @@ def _others(file: KernelFile | ProgramFile | FunctionFile) -> tuple[str, ...]:
     return tuple(name for name in named if name != file.submission.kernel)
 
 
-def _parameter(name: str, declared: Declaration) -> Parameter:
+def _parameter(name: str, declared: ParameterDeclaration) -> Parameter:
     fields = tuple(_parameter(field, form) for field, form in declared.fields)
     is_number = declared.direction == "value" and not fields
     value = (declared.value or Name(name)) if is_number else None

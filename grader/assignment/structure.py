@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from grader.assignment.declarations import Declaration, Declared
+from grader.assignment.declarations import Declared, ParameterDeclaration
 from grader.assignment.fields import (
     Budget,
     Draws,
@@ -140,7 +140,7 @@ class FunctionPart(RunPart):
     pointers: Literal["device", "host"]
     outputs: Literal["poison", "zeros"] = "poison"
     # What a kernel has beside its parameters, and a function has not.
-    symbols: ClassVar[dict[str, Declaration]] = {}
+    symbols: ClassVar[dict[str, ParameterDeclaration]] = {}
     constants: ClassVar[dict[str, ConstantPart]] = {}
     launch: ClassVar[None] = None
 

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 from grader.batch.folder import load_grade
 from grader.batch.resume import write
-from grader.course.adjustments import adjusted_class
+from grader.course.adjustments import (
+    adjusted_class,
+    must_be_certain,
+    says_when,
+    unknown_times,
+    without_submission,
+)
 from grader.course.anonymous import identified
 from grader.course.decisions import FILE_NAME, Adjustments, read_adjustments
 from grader.errors import UsageError
-from grader.text import escaped
+from grader.text import escaped, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
 
     from grader.batch.folder import OutFolder
     from grader.course.anonymous import Identities
-    from grader.model import Grade
+    from grader.model import Grade, HandIn
 
 
 BESIDE = "adjustments-beside.yaml"
@@ -53,6 +59,33 @@ def keep(out: OutFolder, adjustments: Adjustments, *, given: bool, anew: bool) -
     if adjustments.content:
         kept = FILE_NAME if given or adjustments.path == out.with_names / FILE_NAME else BESIDE
         out.write_with_names({kept: adjustments.content.decode("utf-8-sig")})
+
+
+def require_applicable(
+    adjustments: Adjustments,
+    hand_ins: Sequence[tuple[str, HandIn | None]],
+    elsewhere: Sequence[tuple[str, HandIn | None]],
+    items: Sequence[str],
+) -> list[str]:
+    """What staff should know about the decisions; raises UsageError for what they have to decide first.
+
+    ``elsewhere`` are the submissions of the class's other shards, and ``items`` are those of the rubric.
+    """
+    must_be_certain(adjustments, hand_ins, items)
+    notes = []
+    if strangers := without_submission(adjustments, (*hand_ins, *elsewhere)):
+        notes.append(about_nobody(strangers, adjustments.name))
+    unknown = unknown_times(adjustments, hand_ins)
+    if unknown and any(says_when(hand_in) for _, hand_in in hand_ins):
+        raise UsageError(
+            f"{adjustments.name}: nobody says when {quoted(unknown)} came, though others' times are known; "
+            "write `days_late` for each under `students`, 0 for who was in time"
+        )
+    if unknown:
+        notes.append(f"{adjustments.name}: no time of any submission is known; only `days_late` counts")
+    if adjustments.path and adjustments.path.name == BESIDE:
+        notes.append(f"{adjustments.path} counts, for {FILE_NAME} beside the assignment is gone")
+    return notes
 
 
 def adjust_class(

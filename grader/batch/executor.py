@@ -61,7 +61,7 @@ _BURIAL = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class BatchSetting:
     """What of a machine decides the grades that are made on it: ``device`` is what its GPUs are called.
 
     ``toolkit`` is the compiler's version, and ``races`` says who judges them on a GPU.
@@ -80,7 +80,7 @@ class Executor:
     ``grade`` takes the seed and the submissions, and yields grades as they are finished.
     """
 
-    setting: Setting
+    setting: BatchSetting
     grade: Callable[[int, Sequence[Submission]], Iterator[Grade]]
 
 
@@ -94,10 +94,10 @@ def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backen
     return Executor(setting_of(assignment, tools, backend), grade)
 
 
-def setting_of(assignment: Assignment, tools: Tools | None, backend: Backend) -> Setting:
+def setting_of(assignment: Assignment, tools: Tools | None, backend: Backend) -> BatchSetting:
     """What decides grades on this machine."""
     pool = backend.pool
-    return Setting(
+    return BatchSetting(
         kind_of(assignment).backend_name(backend),
         tools.toolchain.version if tools else "",
         pool.devices if pool else "",

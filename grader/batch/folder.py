@@ -58,7 +58,7 @@ _NO_FOLDER = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class BatchSession:
     """What decides every grade of a batch beside the submission itself: if it changes, nothing is reused."""
 
     assignment: str
@@ -79,24 +79,24 @@ class OutFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def session(self) -> Session | None:
+    def session(self) -> BatchSession | None:
         """What an earlier batch graded here; None in a new folder. Raises UsageError if it is no ``OUT/``."""
         lines = self._lines()
         if not lines:
             return None
         try:
-            return Session(**lines[0]["session"])
+            return BatchSession(**lines[0]["session"])
         except (KeyError, TypeError):
             raise UsageError(f"{self.path / JOURNAL}: its first line is not a grading session") from None
 
-    def graded_session(self) -> Session:
+    def graded_session(self) -> BatchSession:
         """What was graded here; raises UsageError where nothing was, or as `session`."""
         session = self.session()
         if session is None:
             raise UsageError(_no_grades(self.path))
         return session
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: BatchSession) -> None:
         """Start a journal, forgetting what an earlier one vouched for."""
         try:
             (self.path / GRADES).mkdir(parents=True, exist_ok=True)

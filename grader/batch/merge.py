@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from grader.batch.folder import OutFolder, Session
+    from grader.batch.folder import BatchSession, OutFolder
     from grader.course.anonymous import Identities
     from grader.model import Grade
 
@@ -35,7 +35,7 @@ class _Part:
     """What one folder holds: grades without their evidence; ``of`` is the digest of the class of a shard."""
 
     out: OutFolder
-    session: Session
+    session: BatchSession
     grades: dict[str, Grade]
     of: str
     identities: Identities | None
@@ -143,7 +143,7 @@ def _must_be_apart(parts: Sequence[_Part]) -> None:
             where[name] = part.out
 
 
-def _must_take(into: OutFolder, session: Session, parts: Sequence[_Part]) -> None:
+def _must_take(into: OutFolder, session: BatchSession, parts: Sequence[_Part]) -> None:
     """The new folder holds nothing, or what an earlier merge of the same batches made."""
     if any(part.out.path.resolve() == into.path.resolve() for part in parts):
         raise UsageError(f"{into.path} is one of the parts; choose another folder with -o")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from fractions import Fraction
 
-    from grader.batch.folder import OutFolder, Session
+    from grader.batch.folder import BatchSession, OutFolder
     from grader.model import Assignment, Case, Grade, ItemGrade
 
 MOST_TOLD = 8
@@ -53,7 +53,7 @@ class Regraded:
         return bool(self.difference) or (before.verdict, before.max_score) != (after.verdict, after.max_score)
 
 
-def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[Regraded, ...]:
+def rescore(out: OutFolder, session: BatchSession, assignment: Assignment) -> tuple[Regraded, ...]:
     """Score a graded class by an assignment with another rubric, and write its files and the journal.
 
     Raises UsageError, before anything is written, where something else would be run.
@@ -82,7 +82,7 @@ def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
     return replace(_judged(out, assignment, grade), rescored=first)
 
 
-def _vouch(out: OutFolder, session: Session, grades: list[Grade]) -> None:
+def _vouch(out: OutFolder, session: BatchSession, grades: list[Grade]) -> None:
     """Write the files of the class, and a journal that vouches for it."""
     finished, last = out.finished(), out.last_class()
     out.begin(session)

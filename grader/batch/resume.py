@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from grader import pipeline
 from grader.assignment import draw_seed
-from grader.batch.folder import Session, load_grade
+from grader.batch.folder import BatchSession, load_class, load_grade, readable_grades
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
 from grader.reports import files, trace_files
@@ -16,15 +16,15 @@ from grader.text import escaped
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from grader.batch.executor import Setting
+    from grader.batch.executor import BatchSetting
     from grader.batch.folder import OutFolder
     from grader.batch.shard import Shard
     from grader.model import Assignment, Grade, HandIn, Submission
 
 
 def session_for(
-    out: OutFolder, setting: Setting, assignment: Assignment, seed: int | None, shard: Shard | None
-) -> Session:
+    out: OutFolder, setting: BatchSetting, assignment: Assignment, seed: int | None, shard: Shard | None
+) -> BatchSession:
     """What a batch is; where no ``seed`` is asked for it is that of the batch that it takes up, or drawn.
 
     Raises UsageError where the folder is another program's.
@@ -35,7 +35,7 @@ def session_for(
         raise UsageError(f"{problem}; choose an empty folder with -o") from None
     if seed is None:
         seed = earlier.seed if earlier else draw_seed()
-    return Session(
+    return BatchSession(
         assignment.id,
         assignment.digest,
         setting.backend,
@@ -48,7 +48,7 @@ def session_for(
     )
 
 
-def differences(before: Session, after: Session) -> list[str]:
+def differences(before: BatchSession, after: BatchSession) -> list[str]:
     """What two sessions differ in, as ``seed (1 → 2)``."""
     return [
         f"{field.name.replace('_', ' ')} ({getattr(before, field.name)} → {getattr(after, field.name)})"
@@ -62,6 +62,38 @@ def must_be_known(submissions: Sequence[Submission], only: Sequence[str]) -> Non
     unknown = sorted(set(only) - {submission.id for submission in submissions})
     if unknown:
         raise UsageError(f"--only {escaped(unknown[0])}: no submission is called so; --dry-run lists them")
+
+
+def already_done(out: OutFolder, session: BatchSession, ids: Sequence[str]) -> tuple[dict[str, Grade], str]:
+    """The grades that an earlier batch vouches for, by id, or what has changed since, for which none holds.
+
+    Raises UsageError where the folder holds another assignment's grades, or another part of the class.
+    """
+    earlier = out.session()
+    if earlier is None:
+        return {}, ""
+    if earlier.assignment != session.assignment:
+        raise UsageError(
+            f"{out.path} holds grades of `{earlier.assignment}`, and these are for `{session.assignment}`; "
+            "choose another folder with -o, or --fresh to give those up"
+        )
+    if earlier.shard != session.shard:
+        before, after = (
+            f"shard {batch.shard}" if batch.shard else "a whole class" for batch in (earlier, session)
+        )
+        raise UsageError(f"{out.path} holds {before}, and this is {after}; choose another folder with -o")
+    if earlier != session:
+        return {}, ", ".join(differences(earlier, session))
+    out.bring_back(ids)
+    digests = out.finished()
+    grades = readable_grades(out, digests)
+    return {name: grade for name, grade in grades.items() if grade.submission_digest == digests[name]}, ""
+
+
+def others_of_class(out: OutFolder, submissions: Sequence[Submission]) -> tuple[Grade, ...]:
+    """The grades of a class of which only a part is given, to grade one of it again: they stay in it."""
+    ids = {submission.id for submission in submissions}
+    return tuple(load_class(out, [name for name in out.submissions() if name not in ids]))
 
 
 def still_right(

@@ -15,7 +15,7 @@ from grader.checks.cases import FULL, NOTHING, error_result
 from grader.checks.check import Check, key
 from grader.errors import OurError
 from grader.messages import text_of
-from grader.model import CheckResult, Finding, FindingKind, Use, Verdict
+from grader.model import CheckResult, Finding, FindingKind, InstructionUse, Verdict
 
 if TYPE_CHECKING:
     from grader.model import CaseEvidence, Evidence, Named, Resources, Structure
@@ -142,7 +142,7 @@ def _measured(key: str, value: int, resources: Resources | None) -> Fact:
     return _at_most(taken, value, resources.shared_bytes)
 
 
-def _uses(key: str, use: Use) -> str:
+def _uses(key: str, use: InstructionUse) -> str:
     return text_of("uses", use=text_of(USES[key]), at=_on_lines(use))
 
 
@@ -160,13 +160,13 @@ def _library(structure: Structure, *, wanted: bool) -> Fact:
     if not names:
         clause = text_of("no-library")
         return Fact(not wanted, text_of("asked-for", clause=clause) if wanted else clause)
-    at = _on_lines(Use(len(lines), tuple(lines)))
+    at = _on_lines(InstructionUse(len(lines), tuple(lines)))
     clause = text_of("library", names=", ".join(names[:MOST_NAMED]), more=more, at=at)
     line = next(iter(lines), None)
     return Fact(wanted, clause if wanted else text_of("must-do-without", clause=clause), line)
 
 
-def _use(key: str, structure: Structure) -> Use:
+def _use(key: str, structure: Structure) -> InstructionUse:
     """What there is of a thing; shared memory is used where something is stored there and loaded again."""
     uses = {
         "uses_barriers": structure.barriers,
@@ -178,12 +178,12 @@ def _use(key: str, structure: Structure) -> Use:
         return uses[key]
     loads, stores = structure.shared_loads, structure.shared_stores
     if not (loads.count and stores.count):
-        return Use()
+        return InstructionUse()
     executed = 2 if loads.counts and stores.counts else 0
-    return Use(loads.count + stores.count, tuple(sorted({*loads.lines, *stores.lines})), executed)
+    return InstructionUse(loads.count + stores.count, tuple(sorted({*loads.lines, *stores.lines})), executed)
 
 
-def _unused(key: str, structure: Structure, use: Use) -> str:
+def _unused(key: str, structure: Structure, use: InstructionUse) -> str:
     """How a thing is missing: it may be there and never executed, and shared memory only half used."""
     if use.count:
         return text_of(_NEVER.get(key, "never-executed"), use=text_of(USES[key]), at=_on_lines(use))
@@ -194,7 +194,7 @@ def _unused(key: str, structure: Structure, use: Use) -> str:
     return text_of("uses-no", use=text_of(USES[key]))
 
 
-def _on_lines(use: Use) -> str:
+def _on_lines(use: InstructionUse) -> str:
     """` on lines 12 and 18`, of what is known."""
     shown = [str(line) for line in use.lines[:MOST_NAMED]]
     if not shown:

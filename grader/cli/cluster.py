@@ -52,7 +52,7 @@ def executor(options: argparse.Namespace, assignment: Assignment, number: int) -
     schedulers.must_be_installed(options.cluster)
     from grader.cluster import node, nodes, parcel  # noqa: PLC0415 - an extra
 
-    request = node.Request(
+    request = node.GradingRequest(
         key=secrets.token_hex(8),
         parcel=parcel.packed(find_assignment(options.assignment), assignment),
         number=number,

@@ -24,23 +24,15 @@ from grader.assignment import draw_seed
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, adjusting, on_this_machine
 from grader.batch.class_page import PageInProgress, class_files, write_similar
-from grader.batch.folder import IMPORT, load_class, load_grade, readable_grades
+from grader.batch.folder import IMPORT, load_grade
 from grader.batch.identities import keep as keep_identities
 from grader.batch.identities import require_identities
-from grader.batch.resume import differences, must_be_known, session_for, still_right, store
+from grader.batch.resume import already_done, must_be_known, others_of_class, session_for, still_right, store
 from grader.batch.shard import digest_of_class
 from grader.batch.slim import Slimming
 from grader.cli import arguments, cluster, course_file, interruption, progress, setup
-from grader.course.adjustments import (
-    applying,
-    must_be_certain,
-    says_when,
-    unadjusted,
-    unknown_times,
-    without_submission,
-)
+from grader.course.adjustments import applying, unadjusted
 from grader.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
-from grader.course.decisions import FILE_NAME
 from grader.course.entries import Left, Omission
 from grader.errors import UsageError
 from grader.kinds import kind_of
@@ -55,10 +47,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from grader.batch import Executor, Session
-    from grader.course.decisions import Adjustments
+    from grader.batch import BatchSession, Executor
     from grader.course.entries import Download
-    from grader.model import Assignment, Grade, HandIn, Submission
+    from grader.model import Assignment, Grade, Submission
 
 _OURS = 3
 _ASKS = 2
@@ -196,31 +187,6 @@ def _executor(options: argparse.Namespace, assignment: Assignment, number: int) 
         sandbox_choice.sweep(tools.sandbox)
 
 
-def _must_be_applicable(
-    adjustments: Adjustments,
-    hand_ins: Sequence[tuple[str, HandIn | None]],
-    elsewhere: Sequence[tuple[str, HandIn | None]],
-    assignment: Assignment,
-) -> None:
-    """Raise what staff have to decide; say whom nobody knows, here or in the class's other shards."""
-    must_be_certain(adjustments, hand_ins, [item.id for item in assignment.rubric])
-    notes = []
-    if strangers := without_submission(adjustments, (*hand_ins, *elsewhere)):
-        notes.append(adjusting.about_nobody(strangers, adjustments.name))
-    unknown = unknown_times(adjustments, hand_ins)
-    if unknown and any(says_when(hand_in) for _, hand_in in hand_ins):
-        raise UsageError(
-            f"{adjustments.name}: nobody says when {quoted(unknown)} came, though others' times are known; "
-            "write `days_late` for each under `students`, 0 for who was in time"
-        )
-    if unknown:
-        notes.append(f"{adjustments.name}: no time of any submission is known; only `days_late` counts")
-    if adjustments.path and adjustments.path.name == adjusting.BESIDE:
-        notes.append(f"{adjustments.path} counts, for {FILE_NAME} beside the assignment is gone")
-    for note in notes:
-        setup.console(stderr=True).print(note, soft_wrap=True)
-
-
 def _annotated(options: argparse.Namespace, grades: Sequence[Grade]) -> str:
     """What is wrong with everybody's file, by its path in the class."""
     notes = [
@@ -231,10 +197,10 @@ def _annotated(options: argparse.Namespace, grades: Sequence[Grade]) -> str:
     return render_annotations(notes, options.format, dict(pipeline.versions())["grader"])
 
 
-def _path_of(given: Path, grade: Grade) -> Path:
-    if grade.hand_in is None or given.is_file():
-        return given
-    path = given / grade.hand_in.file
+def _path_of(submissions: Path, grade: Grade) -> Path:
+    if grade.hand_in is None or submissions.is_file():
+        return submissions
+    path = submissions / grade.hand_in.file
     return path / grade.submission_file if path.is_dir() else path
 
 
@@ -255,11 +221,9 @@ def _wonder(grades: Sequence[Grade]) -> str:
     return "" if any(unadjusted(grade).score for grade in grades) else "nobody has a point"
 
 
-def _say_removed(gone: tuple[str, ...], out: OutFolder) -> None:
-    if gone:
-        setup.console(stderr=True).print(
-            f"no longer in the class, moved to {out.path}/removed: {quoted(gone)}", soft_wrap=True
-        )
+def _say_removed(names: tuple[str, ...], out: OutFolder) -> None:
+    if names:
+        _say([f"no longer in the class, moved to {out.path}/removed: {quoted(names)}"])
 
 
 def _dry_run(options: argparse.Namespace, download: Download) -> int:
@@ -303,44 +267,60 @@ def _grade_class(
     must_be_known(submissions, options.only)
     earlier = out.session()
     anew = earlier is not None and earlier.assignment != session.assignment
-    others = _others(out, submissions) if options.only and earlier is not None and not anew else ()
-    done = _already_done(options, session, out, [submission.id for submission in submissions])
+    others = others_of_class(out, submissions) if options.only and earlier is not None and not anew else ()
+    done = _graded_before(options, session, out, [submission.id for submission in submissions])
     adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path, anew=anew)
-    hand_ins = [(one.id, one.hand_in) for one in submissions]
-    hand_ins += [(one.submission_id, identified(one, identities).hand_in) for one in others]
-    elsewhere = [(one.id, one.hand_in) for one in whole] if options.shard else []
-    _must_be_applicable(adjustments, hand_ins, elsewhere, assignment)
+    hand_ins = [(submission.id, submission.hand_in) for submission in submissions]
+    hand_ins += [(grade.submission_id, identified(grade, identities).hand_in) for grade in others]
+    elsewhere = [(submission.id, submission.hand_in) for submission in whole] if options.shard else []
+    items = [item.id for item in assignment.rubric]
+    _say(adjusting.require_applicable(adjustments, hand_ins, elsewhere, items))
     if not done:
         out.begin(session)
     adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
     if not others:
         out.write_with_names({IMPORT: table})
     if import_table.worth_saying(download):
-        setup.console(stderr=True).print(import_table.summary(download), soft_wrap=True)
-    written = {one.id: replace(one, hand_in=nameless(one.hand_in, identities)) for one in submissions}
-    kept = still_right(tuple(written.values()), done, out, options.only)
-    kept |= {one.submission_id: one for one in others}
-    to_grade = [submission for submission in submissions if submission.id not in kept]
+        _say([import_table.summary(download)])
+    written = {
+        submission.id: replace(submission, hand_in=nameless(submission.hand_in, identities))
+        for submission in submissions
+    }
+    valid = still_right(tuple(written.values()), done, out, options.only)
+    valid |= {grade.submission_id: grade for grade in others}
+    to_grade = [submission for submission in submissions if submission.id not in valid]
     final = applying(adjustments, hand_ins)
     ids = sorted(name for name, _ in hand_ins)
     graded = {}
     if to_grade:
         grading = executor.grade(session.seed, to_grade)
-        graded = _grade_all(options, assignment, grading, len(to_grade), out, kept.values(), final, written)
+        graded = _grade_all(options, assignment, grading, len(to_grade), out, valid.values(), final, written)
     out.note_class(ids, of=digest_of_class(whole) if options.shard else "")
     _say_removed(out.remove_others(ids), out)
-    together = kept | graded
-    grades = adjusting.adjust_class(out, [together[name] for name in ids], adjustments, identities)
+    merged = valid | graded
+    grades = adjusting.adjust_class(out, [merged[name] for name in ids], adjustments, identities)
     if kind_of(assignment).compiles and not others:
-        write_similar(out, assignment, {one.id: one.source for one in submissions})
+        write_similar(out, assignment, {submission.id: submission.source for submission in submissions})
+    return _reported(options, assignment, grades, submissions, out, resumed=len(grades) - len(to_grade))
+
+
+def _reported(
+    options: argparse.Namespace,
+    assignment: Assignment,
+    grades: Sequence[Grade],
+    submissions: Sequence[Submission],
+    out: OutFolder,
+    *,
+    resumed: int,
+) -> int:
+    """Write and print what is asked for of a class that is graded; gives the exit code."""
     out.write(class_files(out, grades))
     _write_files(options, grades, out)
     if options.format in arguments.JUDGES:
-        return setup.print_for_judge(
-            options, load_grade(out, ids[0]), lines(submissions[0].source), further_lines(submissions[0])
-        )
+        own, further = lines(submissions[0].source), further_lines(submissions[0])
+        return setup.print_for_judge(options, load_grade(out, grades[0].submission_id), own, further)
     if options.format == "text":
-        setup.print_class(grades, resumed=len(grades) - len(to_grade), out=out.path)
+        setup.print_class(grades, resumed=resumed, out=out.path)
     else:
         sys.stdout.write(_annotated(options, grades))
     return _code(options, assignment, grades, out)
@@ -353,54 +333,37 @@ def _code(
     if any(grade.verdict is Verdict.ERROR for grade in grades):
         return _OURS
     if doubt := _wonder(grades):
-        setup.console(stderr=True).print(
-            f"{doubt}: is `{assignment.id}` the assignment that these are for? "
-            f"The grades are stored in {out.path}",
-            soft_wrap=True,
-        )
+        question = f"is `{assignment.id}` the assignment that these are for?"
+        _say([f"{doubt}: {question} The grades are stored in {out.path}"])
         return _ASKS
     return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))
 
 
-def _others(out: OutFolder, submissions: Sequence[Submission]) -> tuple[Grade, ...]:
-    """The grades of a class of which only a part is given, to grade one of it again: they stay in it."""
-    given = {submission.id for submission in submissions}
-    return tuple(load_class(out, [name for name in out.submissions() if name not in given]))
-
-
 def _seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
     """The seed that is asked for; ``None`` leaves it to the batch that is taken up, or to chance."""
-    asked = setup.seed(options, assignment)
-    return draw_seed() if asked is None and options.fresh else asked
+    seed = setup.seed(options, assignment)
+    return draw_seed() if seed is None and options.fresh else seed
 
 
-def _already_done(
-    options: argparse.Namespace, session: Session, out: OutFolder, ids: Sequence[str]
+def _graded_before(
+    options: argparse.Namespace, session: BatchSession, out: OutFolder, ids: Sequence[str]
 ) -> dict[str, Grade]:
-    """The grades that an earlier batch vouches for, by id; says why there is none where something changed."""
-    earlier = out.session()
-    if options.fresh or earlier is None:
+    """The grades that an earlier batch vouches for; says why there is none where something changed."""
+    if options.fresh:
         return {}
-    if earlier.assignment != session.assignment:
-        raise UsageError(
-            f"{out.path} holds grades of `{earlier.assignment}`, and these are for `{session.assignment}`; "
-            "choose another folder with -o, or --fresh to give those up"
-        )
-    if earlier.shard != session.shard:
-        kept, asked = (f"shard {one.shard}" if one.shard else "a whole class" for one in (earlier, session))
-        raise UsageError(f"{out.path} holds {kept}, and this is {asked}; choose another folder with -o")
-    if earlier == session:
-        out.bring_back(ids)
-        finished = out.finished()
-        grades = readable_grades(out, finished)
-        return {name: one for name, one in grades.items() if one.submission_digest == finished[name]}
-    changed = ", ".join(differences(earlier, session))
-    if options.only:
+    grades, changed = already_done(out, session, ids)
+    if changed and options.only:
         raise UsageError(
             f"--only: this has changed since the class was graded: {changed}; grade all of it again"
         )
-    setup.console(stderr=True).print(f"everything is graded anew, for this has changed since: {changed}")
-    return {}
+    if changed:
+        _say([f"everything is graded anew, for this has changed since: {changed}"])
+    return grades
+
+
+def _say(notes: Iterable[str]) -> None:
+    for note in notes:
+        setup.console(stderr=True).print(note, soft_wrap=True)
 
 
 def _grade_all(
@@ -437,11 +400,11 @@ def _grade_all(
     with log, Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=number)
         for finished in grading:
-            own = written[finished.submission_id]
-            grade = replace(final(finished), hand_in=own.hand_in)
-            store(out, grade, own, quoted=kind_of(assignment).compiles)
-            graded[own.id] = slim(grade)
-            page.add(graded[own.id])
+            submission = written[finished.submission_id]
+            grade = replace(final(finished), hand_in=submission.hand_in)
+            store(out, grade, submission, quoted=kind_of(assignment).compiles)
+            graded[submission.id] = slim(grade)
+            page.add(graded[submission.id])
             log.add(grade)
             bar.advance(task)
             interruption.stop_if_asked()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.backends.backend import Backend
-    from grader.batch import Session
+    from grader.batch import BatchSession
     from grader.course.entries import Download
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade, Submission
@@ -98,7 +98,7 @@ def staff_assignment(options: argparse.Namespace) -> Assignment:
     return assignment(options)
 
 
-def graded_assignment(named: str | None, session: Session) -> Assignment:
+def graded_assignment(named: str | None, session: BatchSession) -> Assignment:
     """The assignment as it is now, by what the user calls it or else by the id that was graded.
 
     Raises UsageError where there is none, or it is another one than was graded.

@@ -20,7 +20,7 @@ from grader import backends, pipeline, sandbox_choice
 from grader.batch.executor import (
     CPU_SECONDS,
     PATIENCE_SECONDS,
-    Setting,
+    BatchSetting,
     forkserver,
     isolated,
     loaded_for,
@@ -47,7 +47,7 @@ DAEMON = (
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class GradingRequest:
     """How a class is to be graded: what is asked of every node.
 
     ``number`` is how many submissions there are, and ``trusted`` whether their files may be run with nothing
@@ -71,7 +71,7 @@ class Proof:
     """What a node is; ``problem`` says why nothing can be graded on it."""
 
     host: str
-    setting: Setting | None = None
+    setting: BatchSetting | None = None
     sandbox: str = ""
     problem: str = ""
 
@@ -108,7 +108,7 @@ class _Station:
 _stations: dict[str, _Station] = {}
 
 
-def prove(request: Request) -> Proof:
+def prove(request: GradingRequest) -> Proof:
     """Get ready for a class, and say what this node is or why it cannot grade; raises nothing of ours."""
     host = socket.gethostname()
     try:
@@ -140,7 +140,7 @@ def _other_versions(wanted: Named[str]) -> str:
     return f"it has {', '.join(differing)}; expected {', '.join(expected)}" if differing else ""
 
 
-def _station(request: Request) -> _Station:
+def _station(request: GradingRequest) -> _Station:
     """All that grading needs here, tried; raises GraderError."""
     gpus, _ = backends.usable_gpus(request.backend)
     assignment, folder = unpacked(request.parcel)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from distributed import Future, KilledWorker
 
-from grader.batch.executor import Executor, Setting
+from grader.batch.executor import BatchSetting, Executor
 from grader.cluster import node
 from grader.cluster.node import Proof, Unfit
 from grader.errors import OurError, UsageError
@@ -27,8 +27,8 @@ from grader.text import count, escaped, listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from grader.batch import Session
-    from grader.cluster.node import Request
+    from grader.batch import BatchSession
+    from grader.cluster.node import GradingRequest
     from grader.cluster.schedulers import Cluster
     from grader.model import Grade, Submission
 
@@ -57,14 +57,14 @@ class Node:
 
     address: str
     host: str
-    setting: Setting
+    setting: BatchSetting
     sandbox: str
     slots: int
 
 
 @contextmanager
 def on_cluster(
-    cluster: Cluster, request: Request, earlier: Session | None, say: Callable[[str], None]
+    cluster: Cluster, request: GradingRequest, earlier: BatchSession | None, say: Callable[[str], None]
 ) -> Iterator[Executor]:
     """The nodes of a cluster that are fit to grade a class, as an executor.
 
@@ -88,9 +88,9 @@ class _Nodes:
     """The workers of a cluster: asked for a proof as they come, forgotten as they go."""
 
     cluster: Cluster
-    request: Request
+    request: GradingRequest
     say: Callable[[str], None]
-    setting: Setting | None = None
+    setting: BatchSetting | None = None
     fit: dict[str, Node] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """Why, by address: it is not asked again."""
@@ -112,7 +112,7 @@ class _Nodes:
         future.add_done_callback(self.done.put)
         return future
 
-    def choose(self, earlier: Session | None) -> Setting:
+    def choose(self, earlier: BatchSession | None) -> BatchSetting:
         """Wait for proofs, and choose the kind of nodes; see `on_cluster`."""
         first = None
         while first is None or time.monotonic() - first < _GATHERING:
@@ -127,10 +127,12 @@ class _Nodes:
                 raise UsageError(trouble)
         if not self.fit:
             raise UsageError(f"no node can grade this: {_reasons(self.left_out)}")
-        slots: Counter[Setting] = Counter()
+        slots: Counter[BatchSetting] = Counter()
         for one in self.fit.values():
             slots[one.setting] += one.slots
-        before = Setting(earlier.backend, earlier.toolkit, earlier.device, earlier.races) if earlier else None
+        before = (
+            BatchSetting(earlier.backend, earlier.toolkit, earlier.device, earlier.races) if earlier else None
+        )
         setting = before if before is not None and before in slots else slots.most_common(1)[0][0]
         self.setting = setting
         for one in list(self.fit.values()):
@@ -198,7 +200,7 @@ class _Nodes:
             return
         differing = [
             f"{name} {getattr(own, name) or 'none'} instead of {getattr(common, name) or 'none'}"
-            for name in Setting.__dataclass_fields__
+            for name in BatchSetting.__dataclass_fields__
             if getattr(own, name) != getattr(common, name)
         ]
         why = f"a class is graded on nodes of one kind, and it has {listed(differing)}"
@@ -237,7 +239,7 @@ class _Nodes:
             self.cluster.client.run(node.leave, self.request.key, workers=list(self.fit), on_error="ignore")
 
 
-def _proved(_: str, request: Request) -> Proof:
+def _proved(_: str, request: GradingRequest) -> Proof:
     try:
         return node.prove(request)
     except Exception as problem:  # noqa: BLE001 - not each exception travels

@@ -198,7 +198,7 @@ _NUMBERS = (ATTRIBUTES["id"], ATTRIBUTES["sid"])
 
 def _matched(export: Export, scores: Sequence[Score], assigned: set[int]) -> _Matches:
     """The score of each row; only what means one row, and alone, counts."""
-    finder = _Finder(export, scores)
+    finder = _RowFinder(export, scores)
     owners: dict[int, set[int]] = {}
     doubtful: set[int] = set()
     without_row: list[str] = []
@@ -229,7 +229,7 @@ def _without_row(score: Score, missing: Sequence[Student]) -> str:
     return f"{score.submission} ({', '.join(filter(None, names))})"
 
 
-class _Finder:
+class _RowFinder:
     """The rows that somebody may have."""
 
     def __init__(self, export: Export, scores: Sequence[Score]) -> None:

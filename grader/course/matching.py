@@ -40,7 +40,7 @@ IDENTIFIERS = ("id", "sid", "login", "email", "github")
 
 def match_roster(download: Download, roster: Roster) -> Download:
     """Each submission with its students' rows; who is missing, and what fits no row or several."""
-    finder = _Finder(roster)
+    finder = _RosterFinder(roster)
     matched: list[tuple[Submission, tuple[int, ...]]] = []
     strangers: list[str] = []
     for submission in download.submissions:
@@ -97,7 +97,7 @@ def _is_called(hand_in: HandIn, group: str) -> bool:
     return [squeezed(folded(name)) for name in names] == [squeezed(folded(group))]
 
 
-class _Finder:
+class _RosterFinder:
     """Rows of a roster by their values."""
 
     def __init__(self, roster: Roster) -> None:

@@ -64,6 +64,7 @@ from grader.model.work import (
     Build,
     Counters,
     HeapBlock,
+    InstructionUse,
     KernelCounters,
     Launch,
     LineCounters,
@@ -75,7 +76,6 @@ from grader.model.work import (
     Submission,
     Threshold,
     Timing,
-    Use,
 )
 
 __all__ = [
@@ -120,6 +120,7 @@ __all__ = [
     "HeapBlock",
     "HeatMap",
     "HeatSample",
+    "InstructionUse",
     "ItemGrade",
     "KernelCounters",
     "KernelInterface",
@@ -143,7 +144,6 @@ __all__ = [
     "Threshold",
     "Timing",
     "TimingPlan",
-    "Use",
     "Verdict",
     "Visibility",
     "WrongElement",

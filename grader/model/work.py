@@ -108,7 +108,7 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class InstructionUse:
     """Instructions of one sort in a kernel: how many there are, and the student's lines they stem from.
 
     ``executed`` says to how many of them a thread came in any case; None where no case was run. ``lines`` are
@@ -136,13 +136,13 @@ class Structure:
     use. Printing, assertions and the device's heap count as no library.
     """
 
-    shared_loads: Use = Use()
-    shared_stores: Use = Use()
-    barriers: Use = Use()
-    atomics: Use = Use()
-    shuffles: Use = Use()
-    constant_loads: Use = Use()
-    library: Named[Use] = ()
+    shared_loads: InstructionUse = InstructionUse()
+    shared_stores: InstructionUse = InstructionUse()
+    barriers: InstructionUse = InstructionUse()
+    atomics: InstructionUse = InstructionUse()
+    shuffles: InstructionUse = InstructionUse()
+    constant_loads: InstructionUse = InstructionUse()
+    library: Named[InstructionUse] = ()
     file: str = ""
     """The student's file, which the lines are in."""
 

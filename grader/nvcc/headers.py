@@ -42,7 +42,7 @@ _KEY_AMONG = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class HeaderDeclaration:
     """Text from ``start`` to ``end``; ``declares`` is None where that cannot be told."""
 
     start: int
@@ -71,11 +71,11 @@ class _Word(NamedTuple):
     last: int
 
 
-def declarations(unit: str) -> tuple[Declaration, ...]:
+def declarations(unit: str) -> tuple[HeaderDeclaration, ...]:
     """The declarations of a preprocessed text, in order; raises ValueError where brackets do not match."""
     tokens = _tokens(unit)
     partners = _partners(tokens.texts)
-    result: list[Declaration] = []
+    result: list[HeaderDeclaration] = []
     words: list[_Word] = []
     number = 0
     while number < len(tokens.texts):
@@ -170,11 +170,11 @@ def _behind_angles(texts: list[str], number: int) -> int:
     return number
 
 
-def _declaration(tokens: _Tokens, words: list[_Word]) -> Declaration:
+def _declaration(tokens: _Tokens, words: list[_Word]) -> HeaderDeclaration:
     first, last = words[0].first, words[-1].last
     mentions = tokens.names_in(first, last)
     start, end = tokens.spans[first][0], tokens.spans[last][1]
-    return Declaration(start, end, _declared(tokens, _bare(words)), mentions)
+    return HeaderDeclaration(start, end, _declared(tokens, _bare(words)), mentions)
 
 
 def _declared(tokens: _Tokens, words: list[_Word]) -> frozenset[str] | None:

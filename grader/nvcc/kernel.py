@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from grader.model import KernelInterface, Named, Parameter
     from grader.nvcc.declarations import DeclaredKernel, OwnText
-    from grader.nvcc.signature import Entry, Signature
+    from grader.nvcc.signature import KernelEntry, Signature
 
 MOST_LISTED = 10
 
@@ -40,7 +40,7 @@ class Candidate:
     among its template arguments by their parameters' names.
     """
 
-    entry: Entry
+    entry: KernelEntry
     signature: Signature
     problem: Finding | None
     declared: DeclaredKernel | None
@@ -48,7 +48,7 @@ class Candidate:
 
 
 def candidates(
-    entries: Iterable[Entry],
+    entries: Iterable[KernelEntry],
     interface: KernelInterface,
     values: Mapping[str, int],
     declared: Iterable[DeclaredKernel] = (),
@@ -109,7 +109,7 @@ def instances(
 
 
 def not_found(
-    interface: KernelInterface, declared: Iterable[DeclaredKernel], entries: Iterable[Entry]
+    interface: KernelInterface, declared: Iterable[DeclaredKernel], entries: Iterable[KernelEntry]
 ) -> Finding:
     """That there is no such kernel, and which there are; one that is asked for, too, keeps its name."""
     names = [kernel.name for kernel in declared] + [read_name(entry.name).name for entry in entries]

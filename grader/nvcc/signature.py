@@ -34,17 +34,17 @@ class EntryParameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KernelEntry:
     """A kernel of a PTX module."""
 
     name: str
     parameters: tuple[EntryParameter, ...]
 
 
-def read_entries(module: Module) -> tuple[Entry, ...]:
+def read_entries(module: Module) -> tuple[KernelEntry, ...]:
     """Every ``.entry`` of the module that has a body, in its order."""
     return tuple(
-        Entry(function.name, tuple(map(_parameter, function.parameters)))
+        KernelEntry(function.name, tuple(map(_parameter, function.parameters)))
         for function in module.functions
         if function.is_entry and function.defined
     )
@@ -129,7 +129,7 @@ def expected(parameter: Parameter) -> str:
 
 
 def mismatch(
-    kernel: str, entry: Entry, signature: Signature, parameters: tuple[Parameter, ...]
+    kernel: str, entry: KernelEntry, signature: Signature, parameters: tuple[Parameter, ...]
 ) -> Finding | None:
     """What is wrong with the kernel's parameters; None where they fit."""
     wanted = ", ".join(map(expected, parameters))

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from grader.nvcc.declarations import DeclaredKernel, OwnText
     from grader.nvcc.diagnostics import Message
     from grader.nvcc.kernel import Candidate, LeftOut
-    from grader.nvcc.signature import Entry
+    from grader.nvcc.signature import KernelEntry
     from grader.nvcc.toolchain import Toolchain
     from grader.ptx import Module
     from grader.sandbox import Sandbox
@@ -140,7 +140,7 @@ class _Reading:
     constants: Named[int]
     assumed: tuple[str, ...]
     declared: tuple[DeclaredKernel, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[KernelEntry, ...]
     launches: tuple[tuple[str, ...], ...]
     """Template arguments that launches of the kernel have in the text."""
     candidates: tuple[Candidate, ...]

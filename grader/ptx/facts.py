@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.model import Structure, Use
+from grader.model import InstructionUse, Structure
 from grader.ptx.nodes import Symbol, Tuple, leaves
 
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ class _Found:
             if line is not None:
                 self._lines.setdefault(sort, set()).add(line)
 
-    def use(self, sort: str) -> Use:
+    def use(self, sort: str) -> InstructionUse:
         """What there is of a sort."""
         lines = tuple(sorted(self._lines.get(sort, ())))[:MOST_LINES]
-        return Use(self._counts[sort], lines, self._executed[sort] if self.is_known else None)
+        return InstructionUse(self._counts[sort], lines, self._executed[sort] if self.is_known else None)
 
     def _sorts(self, instruction: Instruction) -> Iterator[str]:
         opcode, modifiers = instruction.opcode, instruction.modifiers

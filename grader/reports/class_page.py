@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from grader.model import Grade, ItemGrade
-    from grader.reports.class_statistics import Group, ItemOutcomes, Scores, SharedCause
+    from grader.reports.class_statistics import CauseGroup, ItemOutcomes, Scores, SharedCause
 
     SourceOf = Callable[[Grade], Sequence[str]]
 
@@ -59,7 +59,7 @@ STATES = ("look", "full", "partly", "nothing", "excused")
 """What a submission is to whoever looks through the class; ``class-state-`` begins the name of its word."""
 
 
-class Row(NamedTuple):
+class SubmissionRow(NamedTuple):
     """A submission in the table; ``folder`` is quoted for a link, and an item that is missing is None."""
 
     folder: str
@@ -131,7 +131,7 @@ def render(
 
 
 def _columns(
-    rows: Sequence[Row], items: Iterable[str], *, sections: Sequence[str], late: bool, timed: bool
+    rows: Sequence[SubmissionRow], items: Iterable[str], *, sections: Sequence[str], late: bool, timed: bool
 ) -> str:
     """The widths of the columns as a style: each row of the table is laid out for itself, and all agree."""
     widths = [_width([text_of("class-section"), *sections])] if sections else []
@@ -151,10 +151,10 @@ def _width(texts: Iterable[str]) -> int:
     return min(max(map(len, texts), default=0), WIDEST) + 2
 
 
-def _row(grade: Grade, items: Sequence[str], cause: int | None) -> Row:
+def _row(grade: Grade, items: Sequence[str], cause: int | None) -> SubmissionRow:
     by_id = {item.result.item.id: item for item in grade.items}
     people = grade.hand_in.students if grade.hand_in else ()
-    return Row(
+    return SubmissionRow(
         folder_of(grade.submission_id),
         grade.submission_id,
         ", ".join(one.name for one in people if one.name),
@@ -226,14 +226,14 @@ def _message(cause: SharedCause) -> str:
     return one_line(grade.cause.message if grade.cause else note(grade), 400)
 
 
-def _addresses(group: Group, grades: Sequence[Grade]) -> str:
+def _addresses(group: CauseGroup, grades: Sequence[Grade]) -> str:
     """The addresses of a group, to write to all of them; empty where the roster has none."""
     of_id = {grade.submission_id: grade.hand_in.students for grade in grades if grade.hand_in}
     everybody = (student.email for name in group.ids for student in of_id.get(name, ()))
     return ", ".join(dict.fromkeys(one_line(email) for email in everybody if email))
 
 
-def _to_paste(group: Group) -> str:
+def _to_paste(group: CauseGroup) -> str:
     """What goes into adjustments.yaml for one comment for all of a group."""
     ids = ", ".join(json.dumps(name, ensure_ascii=False) for name in group.ids)
     return f'groups:\n  - students: [{ids}]\n    comment: ""\n    by: ""\n'

@@ -62,7 +62,7 @@ class ItemOutcomes:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CauseGroup:
     """Submissions with one cause, the same outcome of every item and the same codes of findings.
 
     ``same_code`` are those among them whose PTX is the same but for names.
@@ -85,7 +85,7 @@ class SharedCause:
 
     key: str
     title: str
-    groups: tuple[Group, ...]
+    groups: tuple[CauseGroup, ...]
     line: int | None
 
     @property
@@ -224,7 +224,7 @@ def _line(grade: Grade) -> int | None:
     return next((finding.line for finding in findings if finding.line), None)
 
 
-def _groups(grades: Sequence[Grade]) -> tuple[Group, ...]:
+def _groups(grades: Sequence[Grade]) -> tuple[CauseGroup, ...]:
     by_outcome: dict[tuple[object, ...], list[Grade]] = defaultdict(list)
     for grade in grades:
         outcomes = tuple((item.result.item.id, outcome(item)) for item in grade.items)
@@ -234,13 +234,13 @@ def _groups(grades: Sequence[Grade]) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: -len(group.grades)))
 
 
-def _group(grades: Sequence[Grade]) -> Group:
+def _group(grades: Sequence[Grade]) -> CauseGroup:
     by_code: dict[str, list[str]] = defaultdict(list)
     for grade in grades:
         if grade.evidence is not None and grade.evidence.build.digest:
             by_code[grade.evidence.build.digest].append(grade.submission_id)
     lost = tuple(item.result.item.id for item in grades[0].items if outcome(item) in {"partly", "failed"})
-    return Group(tuple(grades), lost, tuple(tuple(ids) for ids in by_code.values() if len(ids) > 1))
+    return CauseGroup(tuple(grades), lost, tuple(tuple(ids) for ids in by_code.values() if len(ids) > 1))
 
 
 def case_catches(grades: Sequence[Grade]) -> list[CaseCatch]:

@@ -40,7 +40,7 @@ class Remark(NamedTuple):
     """What another remark at the line has in common with it that says the same."""
 
 
-class Row(NamedTuple):
+class SourceRow(NamedTuple):
     """A line with its remarks, or lines that are left out."""
 
     line: int
@@ -68,7 +68,7 @@ def remarks_of(findings: Iterable[tuple[str, Finding]], file: str, lines: int) -
     return remarks
 
 
-def rows_of(source: Sequence[str], remarks: dict[int, list[Remark]]) -> Iterator[Row]:
+def rows_of(source: Sequence[str], remarks: dict[int, list[Remark]]) -> Iterator[SourceRow]:
     """All lines of a file, or those around remarks where it is long; nothing behind its last line feed."""
     if source and not source[-1]:
         source = source[:-1]
@@ -76,9 +76,9 @@ def rows_of(source: Sequence[str], remarks: dict[int, list[Remark]]) -> Iterator
     last = 0
     for line in shown:
         if line > last + 1:
-            yield Row(0, left_out=line - last - 1)
+            yield SourceRow(0, left_out=line - last - 1)
         at_line = remarks.get(line, [])
-        yield Row(
+        yield SourceRow(
             line,
             source_line(source[line - 1], WIDEST),
             tuple(at_line[:MOST_REMARKS]),
@@ -86,7 +86,7 @@ def rows_of(source: Sequence[str], remarks: dict[int, list[Remark]]) -> Iterator
         )
         last = line
     if last < len(source):
-        yield Row(0, left_out=len(source) - last)
+        yield SourceRow(0, left_out=len(source) - last)
 
 
 def _shown(source: Sequence[str], remarks: dict[int, list[Remark]]) -> list[int]:

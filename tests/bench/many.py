@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.assignment import find_assignment, load_assignment
 from grader.batch import OutFolder, class_page
-from grader.batch.executor import Executor, Setting
+from grader.batch.executor import BatchSetting, Executor
 from grader.batch.folder import load_grade, readable_grades
 from grader.cli import grade as grade_command
 from grader.cli import main as grader
@@ -159,7 +159,7 @@ def fed(records: Path, command: list[str]) -> int:
                 hand_in=None,
             )
 
-    setting = Setting(session.backend, session.toolkit, session.device, session.races)
+    setting = BatchSetting(session.backend, session.toolkit, session.device, session.races)
     vars(grade_command)["on_this_machine"] = lambda *_: Executor(setting, grade)
     return grader(command)
 

@@ -9,11 +9,23 @@ from typing import Any
 import pytest
 
 from grader.checks import run_checks
-from grader.model import Build, Evidence, FindingKind, Resources, RubricItem, Structure, Use, Verdict
+from grader.model import (
+    Build,
+    Evidence,
+    FindingKind,
+    InstructionUse,
+    Resources,
+    RubricItem,
+    Structure,
+    Verdict,
+)
 from tests.checks.judging import judge
 
 TILED = Structure(
-    shared_loads=Use(32, (17, 18)), shared_stores=Use(2, (12,)), barriers=Use(2, (13, 19)), file="mine.cu"
+    shared_loads=InstructionUse(32, (17, 18)),
+    shared_stores=InstructionUse(2, (12,)),
+    barriers=InstructionUse(2, (13, 19)),
+    file="mine.cu",
 )
 """What a tiled kernel has."""
 
@@ -76,12 +88,12 @@ def test_what_is_missing_or_too_much_is_named_with_its_line(
     [
         (
             {"uses_shuffles": True},
-            replace(TILED, shuffles=Use(2, (5, 7), 0)),
+            replace(TILED, shuffles=InstructionUse(2, (5, 7), 0)),
             "has warp shuffles on lines 5 and 7, but no case executes them; its use is asked for",
         ),
         (
             {"uses_shared_memory": True},
-            replace(TILED, shared_loads=Use(1, (5,), 0), shared_stores=Use(1, (4,), 1)),
+            replace(TILED, shared_loads=InstructionUse(1, (5,), 0), shared_stores=InstructionUse(1, (4,), 1)),
             (
                 "has shared memory on lines 4 and 5, but no case stores there and loads it again; "
                 "its use is asked for"
@@ -99,7 +111,7 @@ def test_what_no_case_executes_does_not_count(
 
 def test_one_executed_instruction_of_a_sort_is_enough() -> None:
     """All lines are named, for which of them ran may tell what hidden cases are like."""
-    found = replace(TILED, shuffles=Use(3, (5, 7, 9), 1))
+    found = replace(TILED, shuffles=InstructionUse(3, (5, 7, 9), 1))
     result = judge(item(uses_shuffles=True), looked_at(found))
     assert result.verdict is Verdict.PASS
     assert result.message == "the kernel uses warp shuffles on lines 5, 7 and 9"
@@ -108,20 +120,22 @@ def test_one_executed_instruction_of_a_sort_is_enough() -> None:
 
 def test_what_must_not_be_used_may_stand_there_unused() -> None:
     """The opposite of a requirement that is not met is met."""
-    idle = replace(TILED, atomics=Use(1, (5,), 0))
+    idle = replace(TILED, atomics=InstructionUse(1, (5,), 0))
     assert judge(item(uses_atomics=False), looked_at(idle)).verdict is Verdict.PASS
 
 
 def test_shared_memory_that_is_only_written_is_not_used() -> None:
     """Nor one that is only read: nothing was kept there."""
-    only = replace(TILED, shared_loads=Use())
+    only = replace(TILED, shared_loads=InstructionUse())
     result = judge(item(uses_shared_memory=True), looked_at(only))
     assert (result.verdict, "loads nothing from there" in result.message) == (Verdict.FAIL, True)
 
 
 def test_a_library_is_named() -> None:
     """By the header that its code is from, or the function that is called."""
-    found = replace(TILED, library=(("CUB", Use(90, (21,))), ("evil\x1b[31m", Use(1, ()))))
+    found = replace(
+        TILED, library=(("CUB", InstructionUse(90, (21,))), ("evil\x1b[31m", InstructionUse(1, ())))
+    )
     message = judge(item(no_library_calls=True), looked_at(found)).message
     assert message == "the kernel uses `CUB`, `evil\\x1b[31m` of a library on line 21, and must do without"
 

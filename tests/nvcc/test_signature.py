@@ -7,7 +7,7 @@ import pytest
 from grader.model import KernelInterface, Parameter
 from grader.nvcc.declarations import DeclaredKernel
 from grader.nvcc.kernel import not_found
-from grader.nvcc.signature import Entry, EntryParameter, Signature, mismatch, read_entries, read_name
+from grader.nvcc.signature import EntryParameter, KernelEntry, Signature, mismatch, read_entries, read_name
 from grader.ptx import parse
 
 
@@ -52,8 +52,8 @@ def test_entries_and_their_parameters_are_read() -> None:
 .func (.param .b32 x) helper(.param .b64 y) { ret; }
 """
     assert read_entries(parse(ptx)) == (
-        Entry("_Z1kv", ()),
-        Entry(
+        KernelEntry("_Z1kv", ()),
+        KernelEntry(
             "k",
             (
                 EntryParameter("u64", 8),
@@ -102,7 +102,7 @@ def test_parameters_are_compared(
     fits: bool,  # noqa: FBT001
 ) -> None:
     """Widths, kinds, pointees and what may be written decide; signs and vector types do not."""
-    problem = mismatch("k", Entry(symbol, (parameter,)), read_name(symbol), (wanted,))
+    problem = mismatch("k", KernelEntry(symbol, (parameter,)), read_name(symbol), (wanted,))
     assert (problem is None) is fits
 
 
@@ -134,13 +134,13 @@ def test_a_grid_constant_is_compared_by_its_own_type(
 ) -> None:
     """PTX has aligned bytes for a ``__grid_constant__``; the mangled name tells what they are."""
     parameter = EntryParameter("b8", size, is_struct=True, align=align)
-    problem = mismatch("k", Entry(symbol, (parameter,)), read_name(symbol), (wanted,))
+    problem = mismatch("k", KernelEntry(symbol, (parameter,)), read_name(symbol), (wanted,))
     assert (problem is None) is fits
 
 
 def test_unknown_types_leave_the_ptx_to_decide() -> None:
     """A plain C name tells no types, so sizes and kinds must do."""
-    entry = Entry("k", (EntryParameter("u16", 2),))
+    entry = KernelEntry("k", (EntryParameter("u16", 2),))
     problem = mismatch("k", entry, Signature((), "k"), (Parameter("n", "value", "int32"),))
     assert problem is not None
     assert problem.message == (
@@ -157,5 +157,5 @@ def test_a_kernel_of_nearly_the_name_is_pointed_out() -> None:
         "no kernel named `tiledMatMul`; this file has: `Tiledmatmul`, `other`; "
         "if `Tiledmatmul` is the one, rename it"
     )
-    crowd = tuple(Entry(f"k{number}", ()) for number in range(12))
+    crowd = tuple(KernelEntry(f"k{number}", ()) for number in range(12))
     assert not_found(interface, (), crowd).message.endswith("`k8`, `k9` and 2 more")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.model import Structure, Use
+from grader.model import InstructionUse, Structure
 from grader.ptx import parse
 from grader.ptx.facts import structure
 
@@ -58,7 +58,7 @@ def test_instructions_are_sorted_by_what_they_do(instruction: str, sorts: set[st
     facts = found(f".loc 1 7 3\n{instruction}")
     names = ("shared_loads", "shared_stores", "barriers", "atomics", "shuffles", "constant_loads")
     assert {name for name in names if getattr(facts, name).count} == sorts
-    assert all(getattr(facts, name) == Use(1, (7,)) for name in sorts)
+    assert all(getattr(facts, name) == InstructionUse(1, (7,)) for name in sorts)
 
 
 def test_a_generic_access_counts_as_shared_where_a_shared_address_is_made_generic() -> None:
@@ -95,7 +95,7 @@ def test_a_call_through_a_pointer_may_be_of_any_function() -> None:
 def test_what_the_file_does_not_define_is_a_library_and_printing_is_not() -> None:
     """The device's own system prints, asserts and has a heap."""
     called = ".loc 1 9 1\n{ .param .b64 q; call somebodys, (q); }"
-    assert found(called).library == (("somebodys", Use(1, (9,))),)
+    assert found(called).library == (("somebodys", InstructionUse(1, (9,))),)
     printed = "{ .param .b64 q; .param .b32 r; call (r), vprintf, (q, q); }"
     assert found(printed).library == ()
 
@@ -107,7 +107,7 @@ def test_code_inlined_from_a_librarys_header_is_the_librarys() -> None:
     )
     assert [(name, use.lines) for name, use in found(inlined).library] == [("CUB", (21,))]
     assert found(inlined.replace(".loc 2", ".loc 3")).library == ()
-    assert found(inlined).shuffles == Use(1, (21,))
+    assert found(inlined).shuffles == InstructionUse(1, (21,))
 
 
 def test_the_file_is_named_for_people() -> None:
