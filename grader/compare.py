@@ -40,15 +40,15 @@ _LITTLE, _MORE = 0.01, 0.25
 
 def compare(
     array_name: str,
-    got: NDArray[Any],
+    output: NDArray[Any],
     expected: NDArray[Any],
     bound: ArrayLike,
     *,
     poison: Mask | None = None,
 ) -> Comparison:
-    """Judge ``got`` (any real dtype, any shape) element by element.
+    """Judge ``output`` (any real dtype, any shape) element by element.
 
-    ``expected`` has the shape of ``got``; ``bound`` is an absolute error, one for all or one for each.
+    ``expected`` has the shape of ``output``; ``bound`` is an absolute error, one for all or one for each.
     ``poison`` is true where the buffer still holds what it held before the launch (see `untouched`).
     The error is taken in float64; integers that differ are told apart beyond 2⁵³, too, if ``expected``
     holds integers. A masked element of ``expected`` counts as neither right nor wrong.
@@ -58,33 +58,33 @@ def compare(
             no output of a student's can cause them.
 
     """
-    if got.shape != expected.shape:
-        raise ValueError(f"{array_name} has shape {got.shape} where the oracle has {expected.shape}")
-    got, anything = numbers(got), np.ma.getmaskarray(expected)
+    if output.shape != expected.shape:
+        raise ValueError(f"{array_name} has shape {output.shape} where the oracle has {expected.shape}")
+    output, masked = numbers(output), np.ma.getmaskarray(expected)
     expected = np.ma.getdata(expected)
-    values, wanted = np.asarray(got, np.float64), np.asarray(expected, np.float64)
-    bounds = np.broadcast_to(np.asarray(np.ma.getdata(bound), np.float64), got.shape)
-    bounds = np.where(anything, 0.0, bounds)
+    values, target = np.asarray(output, np.float64), np.asarray(expected, np.float64)
+    bounds = np.broadcast_to(np.asarray(np.ma.getdata(bound), np.float64), output.shape)
+    bounds = np.where(masked, 0.0, bounds)
     if not (bounds >= 0).all():
         raise ValueError(f"the oracle's error bound for {array_name} is negative or NaN")
-    error = np.where(anything, 0.0, _absolute_error(values, wanted))
-    if got.dtype.kind in "iu" and expected.dtype.kind in "iu":
-        error = np.maximum(error, (got != expected) & ~anything)
+    error = np.where(masked, 0.0, _absolute_error(values, target))
+    if output.dtype.kind in "iu" and expected.dtype.kind in "iu":
+        error = np.maximum(error, (output != expected) & ~masked)
     right = (error <= bounds) & np.isfinite(error)
     unwritten = np.zeros_like(right) if poison is None else ~right & poison
     worst = int(np.argmax(error)) if error.size else None
     picture, cell = wrong_map(_states(values, right, unwritten))
     return Comparison(
         array=array_name,
-        total=got.size - int(np.count_nonzero(anything)),
+        total=output.size - int(np.count_nonzero(masked)),
         wrong=int(np.count_nonzero(~right)),
         unwritten=int(np.count_nonzero(unwritten)),
         max_error=0.0 if worst is None else float(error.flat[worst]),
         error_bound=0.0 if worst is None else float(bounds.flat[worst]),
-        first=_first_wrong(values, wanted, bounds, right, unwritten),
+        first=_first_wrong(values, target, bounds, right, unwritten),
         wrong_map=picture,
         map_cell=cell,
-        max_relative_error=_largest_relative_error(error, np.where(anything, 0.0, wanted)),
+        max_relative_error=_largest_relative_error(error, np.where(masked, 0.0, target)),
     )
 
 
@@ -92,59 +92,63 @@ CHUNK = 1 << 17
 """Elements that are judged at once, as numbers that stay in a processor's cache."""
 
 
-def plainly_right(got: NDArray[Any], expected: NDArray[Any], bound: ArrayLike) -> bool:
+def plainly_right(output: NDArray[Any], expected: NDArray[Any], bound: ArrayLike) -> bool:
     """Whether a large floating-point output is right in every element: a fast path of `compare`.
 
     Only if it is certain: where an element is wrong, not finite or masked, where numbers are integers, or
     where something does not fit, the answer is no, and `compare` has to tell.
     """
-    got = numbers(got)
-    if got.dtype.kind != "f" or got.shape != expected.shape or np.ma.is_masked(expected):
+    output = numbers(output)
+    if output.dtype.kind != "f" or output.shape != expected.shape or np.ma.is_masked(expected):
         return False
-    values, wanted = got.reshape(-1), np.ma.getdata(expected).reshape(-1)
-    bounds = np.broadcast_to(np.ma.getdata(bound), got.shape).reshape(-1)
+    values, target = output.reshape(-1), np.ma.getdata(expected).reshape(-1)
+    bounds = np.broadcast_to(np.ma.getdata(bound), output.shape).reshape(-1)
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, values.size, CHUNK):
             part = slice(start, start + CHUNK)
-            error = np.abs(values[part] - np.asarray(wanted[part], np.float64))
+            error = np.abs(values[part] - np.asarray(target[part], np.float64))
             if not ((error <= bounds[part]) & (error < np.inf)).all():
                 return False
     return True
 
 
-def states(got: NDArray[Any], expected: NDArray[Any], bound: ArrayLike, *, poison: Mask) -> str:
+def states(output: NDArray[Any], expected: NDArray[Any], bound: ArrayLike, *, poison: Mask) -> str:
     """Write a character of `MAP_CHARACTERS` for each element, in C order; as in `compare`."""
-    anything = np.ma.getmaskarray(expected)
-    values, wanted = np.asarray(numbers(got), np.float64), np.asarray(np.ma.getdata(expected), np.float64)
-    error = np.where(anything, 0.0, _absolute_error(values, wanted))
-    right = (error <= np.where(anything, 0.0, np.ma.getdata(bound))) & np.isfinite(error)
+    masked = np.ma.getmaskarray(expected)
+    values, target = np.asarray(numbers(output), np.float64), np.asarray(np.ma.getdata(expected), np.float64)
+    error = np.where(masked, 0.0, _absolute_error(values, target))
+    right = (error <= np.where(masked, 0.0, np.ma.getdata(bound))) & np.isfinite(error)
     return _line(_states(values, right, ~right & poison).reshape(-1))
 
 
 def heat_map(
-    got: NDArray[Any], expected: NDArray[Any], bound: ArrayLike, *, poison: Mask, launch: Launch | None = None
+    output: NDArray[Any],
+    expected: NDArray[Any],
+    bound: ArrayLike,
+    *,
+    poison: Mask,
+    launch: Launch | None = None,
 ) -> HeatMap:
     """Draw how far an output is off, and where; as in `compare`, without masks.
 
     Two dimensions keep their form, more are flattened to rows of the last axis, a vector is folded. At most
     `HEAT_ROWS` lines of `HEAT_COLUMNS`: a cell of several elements shows the worst of them.
     """
-    values, wanted = np.asarray(got, np.float64), np.asarray(expected, np.float64)
-    bounds = np.broadcast_to(np.asarray(bound, np.float64), got.shape)
-    error = _absolute_error(values, wanted)
+    values, target = np.asarray(output, np.float64), np.asarray(expected, np.float64)
+    bounds = np.broadcast_to(np.asarray(bound, np.float64), output.shape)
+    error = _absolute_error(values, target)
     right = (error <= bounds) & np.isfinite(error)
-    largest = float(np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0)) or 1.0
+    largest = float(np.max(np.abs(target[np.isfinite(target)]), initial=0.0)) or 1.0
     size = 4 + (error > _LITTLE * largest).astype(np.uint8) + (error > _MORE * largest)
     states = np.where(right, 1, np.where(poison, 2, np.where(np.isnan(values), 3, size))).astype(np.uint8)
     table, cell = _as_table(states)
     cells = _worst(table, *cell)
-    everything = (values, wanted, bounds, poison & ~right)
+    arrays = (values, target, bounds, poison & ~right)
     samples = tuple(
-        HeatSample(row, column, _element(flat, everything))
-        for row, column, flat in _first_of_cells(table, cell)
+        HeatSample(row, column, _element(flat, arrays)) for row, column, flat in _first_of_cells(table, cell)
     )
     rows = tuple("".join(HEAT[state] for state in line) for line in cells)
-    return HeatMap(rows, cell, samples, _block(got.shape, launch) if launch else (0, 0))
+    return HeatMap(rows, cell, samples, _block(output.shape, launch) if launch else (0, 0))
 
 
 def _as_table(states: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[int, int]]:
@@ -226,19 +230,19 @@ def _line(states: NDArray[np.uint8]) -> str:
     return "".join(MAP_CHARACTERS[state] for state in states)
 
 
-def _absolute_error(values: Reals, wanted: Reals) -> Reals:
+def _absolute_error(values: Reals, target: Reals) -> Reals:
     """|got - expected|: 0 for equal infinities, infinity wherever there is no number."""
     with np.errstate(invalid="ignore", over="ignore"):
-        error = np.abs(values - wanted)
-    error = np.where(values == wanted, 0.0, error)
+        error = np.abs(values - target)
+    error = np.where(values == target, 0.0, error)
     return np.where(np.isnan(error), np.inf, error)
 
 
-def _largest_relative_error(error: Reals, wanted: Reals) -> float:
+def _largest_relative_error(error: Reals, target: Reals) -> float:
     """The largest share of an expected value that its error is; what should be 0 has none."""
-    asked = np.isfinite(wanted) & (wanted != 0)
+    measurable = np.isfinite(target) & (target != 0)
     with np.errstate(over="ignore"):
-        return float(np.max(error[asked] / np.abs(wanted[asked]), initial=0.0))
+        return float(np.max(error[measurable] / np.abs(target[measurable]), initial=0.0))
 
 
 def _states(values: Reals, right: Mask, unwritten: Mask) -> NDArray[np.uint8]:
@@ -248,20 +252,20 @@ def _states(values: Reals, right: Mask, unwritten: Mask) -> NDArray[np.uint8]:
 
 
 def _first_wrong(
-    values: Reals, wanted: Reals, bounds: Reals, right: Mask, unwritten: Mask
+    values: Reals, target: Reals, bounds: Reals, right: Mask, unwritten: Mask
 ) -> WrongElement | None:
     """The first wrong element in C order."""
     if right.all():
         return None
-    return _element(int(np.argmax(~right)), (values, wanted, bounds, unwritten))
+    return _element(int(np.argmax(~right)), (values, target, bounds, unwritten))
 
 
 def _element(flat: int, arrays: tuple[Reals, Reals, Reals, Mask]) -> WrongElement:
     """The element at a place in C order: of what is there, what is expected, the bound, what is unwritten."""
-    values, wanted, bounds, unwritten = arrays
+    values, target, bounds, unwritten = arrays
     return WrongElement(
         index=tuple(int(i) for i in np.unravel_index(flat, values.shape)),
-        expected=float(wanted.flat[flat]),
+        expected=float(target.flat[flat]),
         got=float(values.flat[flat]),
         bound=float(bounds.flat[flat]),
         unwritten=bool(unwritten.flat[flat]),

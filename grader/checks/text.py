@@ -57,10 +57,10 @@ class TextCheck(Check):
 
     def contradiction(self) -> tuple[str, str] | None:
         """Where there is none of the `WAYS`, or more than one."""
-        given = [way for way in WAYS if getattr(self, way) is not None]
-        if len(given) != 1:
-            listed = " and ".join(f"`{way}`" for way in given) or "none"
-            return given[1] if given else WAYS[0], f"expected one of {', '.join(WAYS)}, found {listed}"
+        ways = [way for way in WAYS if getattr(self, way) is not None]
+        if len(ways) != 1:
+            listed = " and ".join(f"`{way}`" for way in ways) or "none"
+            return ways[1] if ways else WAYS[0], f"expected one of {', '.join(WAYS)}, found {listed}"
         if self.item.partial == "per-number" and self.numbers is None:
             return "partial", "expected `per-case`: only `numbers` can earn points one by one"
         return None
@@ -69,18 +69,20 @@ class TextCheck(Check):
         """A stream in capitals, shares of nothing, and numbers that are looked for at one place."""
         if self.of.casefold() in STREAMS and self.of not in STREAMS:
             yield ("of",), f"expected `{self.of.casefold()}`, in lower case"
-        seen: dict[tuple[str, int], int] = {}
+        earlier: dict[tuple[str, int], int] = {}
         for index, number in enumerate(self.numbers or ()):
             if number.relative and number.value == 0:
                 yield (
                     ("numbers", index, "within"),
                     "expected an absolute number, like 0.001: any share of 0 is 0",
                 )
-            where = (number.after, number.nth)
-            if where in seen:
-                message = f"numbers[{seen[where]}] looks at the same place; say `nth: 2` for the next number"
+            start = (number.after, number.nth)
+            if start in earlier:
+                message = (
+                    f"numbers[{earlier[start]}] looks at the same place; say `nth: 2` for the next number"
+                )
                 yield ("numbers", index, "after"), message
-            seen.setdefault(where, index)
+            earlier.setdefault(start, index)
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Judge one text of the runs of the item's cases."""
@@ -104,23 +106,26 @@ class TextCheck(Check):
 
 
 def _exact(text: str, expected: str, of: str) -> RunVerdict:
-    wanted = expected.replace("\r\n", "\n")
-    if text == wanted:
+    normalised = expected.replace("\r\n", "\n")
+    if text == normalised:
         return RIGHT
-    if program_output.without_end_blanks(text) == program_output.without_end_blanks(wanted):
+    if program_output.without_end_blanks(text) == program_output.without_end_blanks(normalised):
         name = _name(of)
-        return failed(text_of("differs-in-blanks", name=name), _blanks(wanted, text, name))
-    return _different(program_output.lines(wanted), program_output.lines(text), of)
+        return failed(text_of("differs-in-blanks", name=name), _blanks(normalised, text, name))
+    return _different(program_output.lines(normalised), program_output.lines(text), of)
 
 
 def _blanks(expected: str, text: str, name: str) -> str:
     """Where two texts differ that look the same."""
     pairs = zip(expected.split("\n"), text.split("\n"), strict=False)
-    line = next((n for n, (wanted, got) in enumerate(pairs, start=1) if wanted != got), None)
+    line = next(
+        (n for n, (expected_line, actual_line) in enumerate(pairs, start=1) if expected_line != actual_line),
+        None,
+    )
     if line is not None:
         return text_of("line-differs-at-end", line=line, name=name)
-    actual, wanted = _line_ends(text), _line_ends(expected)
-    ends = text_of("expected-ends", count=wanted) if wanted else text_of("expected-ends-none")
+    actual, expected_ends = _line_ends(text), _line_ends(expected)
+    ends = text_of("expected-ends", count=expected_ends) if expected_ends else text_of("expected-ends-none")
     if not actual:
         return text_of("line-ends-none", name=name, expected=ends)
     return text_of("line-ends", count=actual, name=name, expected=ends)
@@ -131,18 +136,18 @@ def _line_ends(text: str) -> int:
     return len(text) - len(text.rstrip("\n"))
 
 
-def _lines(got: list[str], expected: list[str], of: str) -> RunVerdict:
-    return RIGHT if got == expected else _different(expected, got, of)
+def _lines(actual: list[str], expected: list[str], of: str) -> RunVerdict:
+    return RIGHT if actual == expected else _different(expected, actual, of)
 
 
-def _different(expected: list[str], got: list[str], of: str) -> RunVerdict:
+def _different(expected: list[str], actual: list[str], of: str) -> RunVerdict:
     name = _name(of)
     why = text_of("not-as-expected", name=name)
-    if not any(got):
+    if not any(actual):
         return failed(why, text_of("empty", name=name, count=len(expected)))
-    changes = line_changes(expected, got)
-    what = headline(changes, len(expected), len(got), name)
-    return failed(why, what, change_rows(changes))
+    changes = line_changes(expected, actual)
+    details = headline(changes, len(expected), len(actual), name)
+    return failed(why, details, change_rows(changes))
 
 
 def _matches(text: str, pattern: str, of: str) -> RunVerdict:
@@ -225,17 +230,17 @@ class ReadNumber:
     right: bool = False
 
 
-def read_number(text: str, wanted: ExpectedNumber) -> ReadNumber:
+def read_number(text: str, required: ExpectedNumber) -> ReadNumber:
     """Look one number up, after the words that it belongs to, and judge it."""
-    start = text.find(wanted.after)
+    start = text.find(required.after)
     if start < 0:
         return ReadNumber(has_words=False)
-    numbers = NUMBER.finditer(text, start + len(wanted.after))
-    match = next(islice(numbers, wanted.nth - 1, None), None)
+    numbers = NUMBER.finditer(text, start + len(required.after))
+    match = next(islice(numbers, required.nth - 1, None), None)
     if match is None:
         return ReadNumber(has_words=True)
     return ReadNumber(
-        has_words=True, text=match.group(), right=is_right_number(number_value(match.group()), wanted)
+        has_words=True, text=match.group(), right=is_right_number(number_value(match.group()), required)
     )
 
 
@@ -247,10 +252,10 @@ def number_value(text: str) -> Fraction | None:
     return Fraction(mantissa.removesuffix(".")) * Fraction(10) ** int(exponent or 0)
 
 
-def is_right_number(number: Fraction | None, wanted: ExpectedNumber) -> bool:
+def is_right_number(number: Fraction | None, required: ExpectedNumber) -> bool:
     """Whether a number is as near as it must be."""
-    margin = wanted.within * abs(wanted.value) if wanted.relative else wanted.within
-    return number is not None and abs(number - wanted.value) <= margin
+    margin = required.within * abs(required.value) if required.relative else required.within
+    return number is not None and abs(number - required.value) <= margin
 
 
 def number_sentences(wrong: Sequence[tuple[ReadNumber, ExpectedNumber]], of: str) -> list[str]:
@@ -259,10 +264,10 @@ def number_sentences(wrong: Sequence[tuple[ReadNumber, ExpectedNumber]], of: str
     for after, group in groupby(wrong, key=lambda pair: pair[1].after):
         pairs = list(group)
         if pairs[0][0].has_words:
-            texts += [_sentence(reading, wanted, of) for reading, wanted in pairs]
+            texts += [_sentence(reading, required, of) for reading, required in pairs]
         else:
             numbers = [
-                f"{plain_number(wanted.value)}{_margin(wanted)}" for _, wanted in pairs[:MOST_EXPECTED]
+                f"{plain_number(required.value)}{_margin(required)}" for _, required in pairs[:MOST_EXPECTED]
             ]
             listed = ", ".join([*numbers, *(["…"] if pairs[MOST_EXPECTED:] else [])])
             name, words = f"no-words-{_kind(of)}", quoted(after.strip())
@@ -270,10 +275,10 @@ def number_sentences(wrong: Sequence[tuple[ReadNumber, ExpectedNumber]], of: str
     return texts
 
 
-def _sentence(reading: ReadNumber, wanted: ExpectedNumber, of: str) -> str:
+def _sentence(reading: ReadNumber, required: ExpectedNumber, of: str) -> str:
     """After `Speed:` your program prints 3; expected 2."""
-    expected = f"{plain_number(wanted.value)}{_margin(wanted)}"
-    words, nth = quoted(wanted.after.strip()), wanted.nth
+    expected = f"{plain_number(required.value)}{_margin(required)}"
+    words, nth = quoted(required.after.strip()), required.nth
     number = safe_line(reading.text, SHOWN_CHARACTERS)
     if not number:
         number = text_of("no-number-nth", nth=nth) if nth > 1 else text_of("no-number")
@@ -290,8 +295,10 @@ def plain_number(number: Fraction) -> str:
     return f"{float(number):.12g}"
 
 
-def _margin(wanted: ExpectedNumber) -> str:
-    if not wanted.within:
+def _margin(required: ExpectedNumber) -> str:
+    if not required.within:
         return ""
-    margin = f"{plain_number(100 * wanted.within)} %" if wanted.relative else plain_number(wanted.within)
+    margin = (
+        f"{plain_number(100 * required.within)} %" if required.relative else plain_number(required.within)
+    )
     return text_of("margin", bound=margin)

@@ -98,15 +98,15 @@ def staff_assignment(options: argparse.Namespace) -> Assignment:
     return assignment(options)
 
 
-def graded_assignment(named: str | None, session: BatchSession) -> Assignment:
+def graded_assignment(argument: str | None, session: BatchSession) -> Assignment:
     """The assignment as it is now, by what the user calls it or else by the id that was graded.
 
     Raises UsageError where there is none, or it is another one than was graded.
     """
     try:
-        path = find_assignment(named or session.assignment)
+        path = find_assignment(argument or session.assignment)
     except UsageError as problem:
-        hint = "" if named else "; name the assignment that was graded with --assignment"
+        hint = "" if argument else "; name the assignment that was graded with --assignment"
         raise UsageError(f"{problem}{hint}") from None
     require_staff_files(path)
     assignment = load_assignment(path)
@@ -117,30 +117,34 @@ def graded_assignment(named: str | None, session: BatchSession) -> Assignment:
 
 def download(path: Path, assignment: Assignment, roster: Path | None = None) -> Download:
     """What a class handed in for the assignment: sources, or files with answers; whose, by a roster."""
-    everything = read_download(path, _wanted(assignment), assignment.id)
+    whole = read_download(path, _wanted(assignment), assignment.id)
     if roster is not None:
-        return match_roster(everything, read_roster(roster))
-    return _without_other_sheets(everything) if asks_questions(assignment) else everything
+        return match_roster(whole, read_roster(roster))
+    return _without_other_sheets(whole) if asks_questions(assignment) else whole
 
 
-def _without_other_sheets(everything: Download) -> Download:
+def _without_other_sheets(whole: Download) -> Download:
     """The download without sheets of another name than a platform wrote: whose they are is to be asked."""
     from grader.kinds.answers.stages import named_in  # noqa: PLC0415 - for this kind only
 
-    named = {one.id: named_in(one) for one in everything.submissions if everything.layout != PLAIN}
-    others = [
-        one
-        for one in everything.submissions
-        if named.get(one.id) and safe(named[one.id]).casefold() != one.id.casefold()
+    names = {submission.id: named_in(submission) for submission in whole.submissions if whole.layout != PLAIN}
+    of_others = [
+        submission
+        for submission in whole.submissions
+        if names.get(submission.id) and safe(names[submission.id]).casefold() != submission.id.casefold()
     ]
-    if not others:
-        return everything
-    files = tuple(one.hand_in.file if one.hand_in else one.file for one in others)
-    question = StaffQuestion(Doubt.ANOTHER_SHEET, files, tuple(named[one.id] for one in others))
+    if not of_others:
+        return whole
+    files = tuple(
+        submission.hand_in.file if submission.hand_in else submission.file for submission in of_others
+    )
+    question = StaffQuestion(
+        Doubt.ANOTHER_SHEET, files, tuple(names[submission.id] for submission in of_others)
+    )
     return replace(
-        everything,
-        submissions=tuple(one for one in everything.submissions if one not in others),
-        questions=(*everything.questions, question),
+        whole,
+        submissions=tuple(submission for submission in whole.submissions if submission not in of_others),
+        questions=(*whole.questions, question),
     )
 
 

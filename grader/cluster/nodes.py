@@ -104,7 +104,7 @@ class _Nodes:
     @property
     def slots(self) -> int:
         """How many submissions all of them take at a time."""
-        return sum(one.slots for one in self.fit.values())
+        return sum(member.slots for member in self.fit.values())
 
     def submit(self, function: Callable[..., Any], *arguments: object, among: Sequence[str]) -> Future:
         """Have something done on one of these workers."""
@@ -128,18 +128,18 @@ class _Nodes:
         if not self.fit:
             raise UsageError(f"no node can grade this: {_reasons(self.left_out)}")
         slots: Counter[BatchSetting] = Counter()
-        for one in self.fit.values():
-            slots[one.setting] += one.slots
+        for member in self.fit.values():
+            slots[member.setting] += member.slots
         before = (
             BatchSetting(earlier.backend, earlier.toolkit, earlier.device, earlier.races) if earlier else None
         )
         setting = before if before is not None and before in slots else slots.most_common(1)[0][0]
         self.setting = setting
-        for one in list(self.fit.values()):
-            self._hold_against_others(one)
-        hosts = listed(sorted({one.host for one in self.fit.values()}))
+        for member in list(self.fit.values()):
+            self._hold_against_others(member)
+        hosts = listed(sorted({member.host for member in self.fit.values()}))
         nodes = f"{count(len(self.fit), 'worker')} on {hosts}, {self.slots} submissions at a time"
-        sandboxes = listed(sorted({one.sandbox for one in self.fit.values()}))
+        sandboxes = listed(sorted({member.sandbox for member in self.fit.values()}))
         self.say(f"cluster: {nodes}; sandbox: {sandboxes}")
         return setting
 
@@ -187,24 +187,24 @@ class _Nodes:
             self.leave_out(address, proof.host, proof.problem)
         else:
             slots = self.cluster.client.nthreads().get(address, 1)
-            one = Node(address, proof.host, proof.setting, proof.sandbox, slots)
-            self.fit[address] = one
+            member = Node(address, proof.host, proof.setting, proof.sandbox, slots)
+            self.fit[address] = member
             if self.setting is not None:
-                self._hold_against_others(one)
+                self._hold_against_others(member)
         return True
 
-    def _hold_against_others(self, one: Node) -> None:
+    def _hold_against_others(self, member: Node) -> None:
         """Leave a node out that would grade otherwise than the class is graded."""
-        own, common = one.setting, self.setting
-        if common is None or own == common:
+        setting, common = member.setting, self.setting
+        if common is None or setting == common:
             return
         differing = [
-            f"{name} {getattr(own, name) or 'none'} instead of {getattr(common, name) or 'none'}"
+            f"{name} {getattr(setting, name) or 'none'} instead of {getattr(common, name) or 'none'}"
             for name in BatchSetting.__dataclass_fields__
-            if getattr(own, name) != getattr(common, name)
+            if getattr(setting, name) != getattr(common, name)
         ]
         why = f"a class is graded on nodes of one kind, and it has {listed(differing)}"
-        self.leave_out(one.address, one.host, why)
+        self.leave_out(member.address, member.host, why)
 
     def leave_out(self, address: str, host: str, problem: str) -> None:
         """Give a worker nothing more, and say why."""
@@ -325,8 +325,8 @@ def _give_out(
     """Give the nodes as many as they have room for; ``batch`` is the request's key and the seed."""
     while waiting and len(running) < nodes.slots:
         task = waiting.popleft()
-        others = tuple(address for address in nodes.fit if address not in task.failed_on)
-        task.among = others or tuple(nodes.fit)
+        untried = tuple(address for address in nodes.fit if address not in task.failed_on)
+        task.among = untried or tuple(nodes.fit)
         arguments = (*batch, task.submission, task.failure)
         running[nodes.submit(_graded_there, *arguments, among=task.among)] = task
 
@@ -362,7 +362,7 @@ def _lost(problem: BaseException) -> _Broken:
 
 
 def _may_be_tried_elsewhere(nodes: _Nodes, task: _Task, address: str) -> bool:
-    return not (task.failure or task.failed_on) and any(other != address for other in nodes.fit)
+    return not (task.failure or task.failed_on) and any(candidate != address for candidate in nodes.fit)
 
 
 def _count_strikes(nodes: _Nodes, task: _Task, strikes: dict[str, set[str]]) -> None:

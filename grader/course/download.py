@@ -45,18 +45,18 @@ _PLATFORM_FILES = re.compile(
 _COPY = re.compile(r"(?P<base>.+) \(\d{1,3}\)", re.DOTALL)
 
 
-def read_download(path: Path, wanted: Wanted = SOURCE, assignment: str = "") -> Download:
+def read_download(path: Path, expected: Wanted = SOURCE, assignment: str = "") -> Download:
     """What was handed in at ``path``: a file, a folder, an archive, or a download as it comes.
 
-    In a folder that no platform named, each file that may hold what is ``wanted`` is a submission, and so is
-    each folder (`grader.submission.read_submission`). Of students' folders with one for each ``assignment``,
-    the one called so is taken.
+    In a folder that no platform named, each file that may hold what is ``expected`` is a submission, and so
+    is each folder (`grader.submission.read_submission`). Of students' folders with one for each
+    ``assignment``, the one called so is taken.
 
     Raises `UsageError` if there is nothing at ``path``, or nothing in it.
     """
     with ExitStack() as stack:
         try:
-            return _read(path, stack, wanted, assignment)
+            return _read(path, stack, expected, assignment)
         except (OSError, RuntimeError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or "not a usable path").lower()
             raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {reason}") from error
@@ -64,29 +64,29 @@ def read_download(path: Path, wanted: Wanted = SOURCE, assignment: str = "") -> 
             raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {unusable}") from unusable
 
 
-def _read(path: Path, stack: ExitStack, wanted: Wanted, assignment: str) -> Download:
+def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str) -> Download:
     whole = path if path.is_dir() else path.resolve()
     path.stat()
     top: OnDisk | Folder = OnDisk(whole)
     if not path.is_dir():
         if ending(whole.name) not in ARCHIVES or not top.is_file:
-            return _sorted(whole.name, PLAIN, (_alone(top, stem(whole.name)),), (), (), wanted)
+            return _sorted(whole.name, PLAIN, (_alone(top, stem(whole.name)),), (), (), expected)
         top = opened_class(whole.name, stack.enter_context(whole.open("rb")))
-        if one := _one_students(top, stem(whole.name), wanted):
-            return _sorted(whole.name, PLAIN, (one,), (), (), wanted)
-    layout, level, beside, recognised = _students_level(top, whole.resolve().name, wanted, assignment)
+        if single := _one_students(top, stem(whole.name), expected):
+            return _sorted(whole.name, PLAIN, (single,), (), (), expected)
+    layout, level, beside, recognised = _students_level(top, whole.resolve().name, expected, assignment)
     if recognised is None:
-        read, questions = plain(level, wanted.opened, assignment)
+        read, questions = plain(level, expected.opened, assignment)
     else:
         read, questions = recognised, ()
-    left, strangers = _others(level, read, questions)
+    omissions, strangers = _others(level, read, questions)
     if not read and not questions and not strangers:
-        raise UsageError(_nothing(path, wanted))
-    return _sorted(whole.name, layout, read, (*beside, *left), (*questions, *strangers), wanted)
+        raise UsageError(_nothing(path, expected))
+    return _sorted(whole.name, layout, read, (*beside, *omissions), (*questions, *strangers), expected)
 
 
-def _nothing(path: Path, wanted: Wanted) -> str:
-    shown, endings = escaped(str(path)), listed(wanted.groups[0], "or")
+def _nothing(path: Path, expected: Wanted) -> str:
+    shown, endings = escaped(str(path)), listed(expected.groups[0], "or")
     return f"there is nothing in `{shown}`; expected {endings} files, or a folder for each student"
 
 
@@ -94,7 +94,7 @@ def _alone(item: Item, label: str) -> Entry:
     return Entry(item, label, label, item.name, file=item.name)
 
 
-def _one_students(top: Folder, label: str, wanted: Wanted) -> Entry | None:
+def _one_students(top: Folder, label: str, expected: Wanted) -> Entry | None:
     """The archive as one student's: files with one source among them, perhaps in a folder of their own."""
     items = top.items()
     if any(recognise(Level(label, tuple(items))) is not None for recognise in LAYOUTS.values()):
@@ -103,75 +103,75 @@ def _one_students(top: Folder, label: str, wanted: Wanted) -> Entry | None:
         if len(items) != 1 or not items[0].is_folder:
             break
         items = items[0].items()
-    sources = [item for item in items if ending(item.name) in wanted.groups[0]]
-    others = {ending(item.name) for item in items if item not in sources}
+    sources = [item for item in items if ending(item.name) in expected.groups[0]]
+    other_endings = {ending(item.name) for item in items if item not in sources}
     lonely = len(sources) == 1 and not any(item.is_folder for item in items)
-    if not lonely or not others <= {*wanted.endings} - {".c", ".cpp"}:
+    if not lonely or not other_endings <= {*expected.endings} - {".c", ".cpp"}:
         return None
     return _alone(Bundle(label, tuple(items)), label)
 
 
 def _students_level(
-    top: OnDisk | Folder, name: str, wanted: Wanted, assignment: str
+    top: OnDisk | Folder, name: str, expected: Wanted, assignment: str
 ) -> tuple[str, Level, tuple[Omission, ...], tuple[Entry, ...] | None]:
     """The folder in which each entry is a student's, what lies beside it, and what a layout says of it."""
-    first = level = _level(top, name, wanted)
+    first = level = _level(top, name, expected)
     beside: tuple[Omission, ...] = ()
     for _ in range(MAX_LEVELS):
         for layout, recognise in LAYOUTS.items():
             if (recognised := recognise(level)) is not None:
                 return layout, level, beside, recognised
-        unwrap = isinstance(top, Folder) or _holds_download(level, wanted)
-        below = next_level(level, wanted.opened, assignment, unwrap=unwrap)
+        unwrap = isinstance(top, Folder) or _holds_download(level, expected)
+        below = next_level(level, expected.opened, assignment, unwrap=unwrap)
         if not isinstance(below, OnDisk | Folder):
             return PLAIN, level, beside, None
         next_to = tuple(item for item in level.items if item.name != below.name)
-        others = [Omission(item.name, Left.BESIDE) for item in next_to]
-        beside = (*beside, *others, *(Omission(hidden, Left.HIDDEN) for hidden in level.hidden))
-        level = replace(_level(below, below.name, wanted), beside=next_to)
+        omissions = [Omission(item.name, Left.BESIDE) for item in next_to]
+        beside = (*beside, *omissions, *(Omission(hidden, Left.HIDDEN) for hidden in level.hidden))
+        level = replace(_level(below, below.name, expected), beside=next_to)
     return PLAIN, first, (), None
 
 
-def _holds_download(level: Level, wanted: Wanted) -> bool:
+def _holds_download(level: Level, expected: Wanted) -> bool:
     """Whether the only thing here is a folder with names that a platform wrote."""
     only = level.items[0] if len(level.items) == 1 else None
     if not isinstance(only, OnDisk) or not only.is_folder:
         return False
-    inner = _level(only, only.name, wanted)
+    inner = _level(only, only.name, expected)
     return any(recognise(inner) is not None for recognise in LAYOUTS.values())
 
 
-def _level(folder: OnDisk | Folder, name: str, wanted: Wanted) -> Level:
+def _level(folder: OnDisk | Folder, name: str, expected: Wanted) -> Level:
     """What is in the folder, where no entry may lead into another by a link."""
     if isinstance(folder, Folder):
         return Level(name, tuple(folder.items()), tuple(sorted(folder.hidden)))
-    kept = [*entries(folder.path), *dotted(folder.path, (*wanted.endings, *ARCHIVES))]
-    hidden = sorted({entry.name for entry in folder.path.iterdir()} - {entry.name for entry in kept})
-    return Level(name, tuple(OnDisk(entry) for entry in sorted(kept)), tuple(hidden))
+    shown = [*entries(folder.path), *dotted(folder.path, (*expected.endings, *ARCHIVES))]
+    hidden = sorted({entry.name for entry in folder.path.iterdir()} - {entry.name for entry in shown})
+    return Level(name, tuple(OnDisk(entry) for entry in sorted(shown)), tuple(hidden))
 
 
 def _others(
     level: Level, recognised: Sequence[Entry], questions: Sequence[StaffQuestion]
 ) -> tuple[tuple[Omission, ...], tuple[StaffQuestion, ...]]:
     """What no entry speaks of: files of the platform, and what nobody knows."""
-    named = {entry.file for entry in recognised} | {name for question in questions for name in question.names}
-    rest = [item for item in level.items if item.name not in named]
-    files = [item.name for item in rest if not item.is_folder and _PLATFORM_FILES.fullmatch(item.name)]
-    unknown = tuple(item.name for item in rest if item.name not in files)
-    left = [
+    names = {entry.file for entry in recognised} | {name for question in questions for name in question.names}
+    remaining = [item for item in level.items if item.name not in names]
+    files = [item.name for item in remaining if not item.is_folder and _PLATFORM_FILES.fullmatch(item.name)]
+    unknown = tuple(item.name for item in remaining if item.name not in files)
+    omissions = [
         *(Omission(name, Left.HIDDEN) for name in level.hidden),
         *(Omission(n, Left.PLATFORM) for n in files),
     ]
-    return tuple(left), (StaffQuestion(Doubt.STRANGE, unknown),) if unknown else ()
+    return tuple(omissions), (StaffQuestion(Doubt.STRANGE, unknown),) if unknown else ()
 
 
 def _sorted(
     name: str,
     layout: str,
     recognised: tuple[Entry, ...],
-    left: tuple[Omission, ...],
+    omissions: tuple[Omission, ...],
     questions: tuple[StaffQuestion, ...],
-    wanted: Wanted,
+    expected: Wanted,
 ) -> Download:
     """Each student's newest attempt, read; all before it is left out."""
     by_student: dict[str, list[Entry]] = {}
@@ -180,7 +180,7 @@ def _sorted(
     doubts = _doubts(by_student, clashes=layout == PLAIN)
     doubtful = {name for question in doubts for name in question.names}
     counted = {}
-    omitted = list(left)
+    omitted = list(omissions)
     for key, several in by_student.items():
         if several[0].file in doubtful:
             continue
@@ -190,8 +190,8 @@ def _sorted(
         chosen, earlier = _newest(several)
         omitted += [Omission(entry.file, entry.left or Left.EARLIER, chosen[0].label) for entry in earlier]
         counted[key] = chosen
-    given = ids({key: chosen[0].label for key, chosen in counted.items()})
-    read = [_submission(chosen, given[key], layout, wanted) for key, chosen in counted.items()]
+    unique = ids({key: chosen[0].label for key, chosen in counted.items()})
+    read = [_submission(chosen, unique[key], layout, expected) for key, chosen in counted.items()]
     read.sort(key=lambda submission: submission.id)
     return Download(name, layout, tuple(read), tuple(omitted), (*questions, *doubts))
 
@@ -254,7 +254,7 @@ def _plain_form(label: str) -> str:
     return unicodedata.normalize("NFC", label).casefold()
 
 
-def _submission(chosen: list[Entry], submission_id: str, layout: str, wanted: Wanted) -> Submission:
+def _submission(chosen: list[Entry], submission_id: str, layout: str, expected: Wanted) -> Submission:
     first = chosen[0]
     whole = first.item if len(chosen) == 1 and (first.item.is_folder or layout == PLAIN) else None
     item = whole or Bundle(first.label, tuple(entry.item for entry in chosen))
@@ -269,4 +269,4 @@ def _submission(chosen: list[Entry], submission_id: str, layout: str, wanted: Wa
         late=any(late) if late else None,
         time=first.time,
     )
-    return replace(read_as(item, submission_id, wanted), hand_in=hand_in)
+    return replace(read_as(item, submission_id, expected), hand_in=hand_in)

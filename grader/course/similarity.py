@@ -83,26 +83,26 @@ class _Runs:
 
 
 def similar(
-    submissions: Mapping[str, str], given: Iterable[str], most: int = MOST_TOLD
+    submissions: Mapping[str, str], handout_texts: Iterable[str], most: int = MOST_TOLD
 ) -> tuple[tuple[Alike, ...], int]:
     """The pairs of texts that are most alike, the most alike first, and how many more there are.
 
-    ``given`` is what everybody may have.
+    ``handout_texts`` is what everybody may have.
     """
-    handed_out = frozenset(value for text in given for value in _runs(text).hashes.tolist())
+    handed_out = frozenset(value for text in handout_texts for value in _runs(text).hashes.tolist())
     by_tokens: dict[bytes, list[str]] = defaultdict(list)
     every = {name: _runs(text) for name, text in submissions.items()}
-    for name, one in every.items():
-        by_tokens[one.hashes.tobytes()].append(name)
+    for name, own_runs in every.items():
+        by_tokens[own_runs.hashes.tobytes()].append(name)
     twins = {names[0]: tuple(names[1:]) for names in by_tokens.values()}
     distinct = {name: replace(every[name], kept=every[name].kept - handed_out) for name in twins}
     runs = _without_common(distinct, len(submissions))
     pairs = sorted([*_between(runs, twins), *_identical(runs, twins, len(every))], reverse=True)
     # A class of thousands has a hundred thousand pairs: lines are looked for in those that may be told.
     least = pairs[most - 1].share if len(pairs) > most else 0
-    told = (_with_lines(pair, every) for pair in pairs if pair.share >= least)
+    with_lines = (_with_lines(pair, every) for pair in pairs if pair.share >= least)
     alike = nsmallest(
-        most, told, key=lambda pair: (-pair.share, -len(pair.first_lines), pair.first, pair.second)
+        most, with_lines, key=lambda pair: (-pair.share, -len(pair.first_lines), pair.first, pair.second)
     )
     return tuple(alike), len(pairs) - len(alike)
 
@@ -117,8 +117,8 @@ def _runs(text: str) -> _Runs:
     hashes = np.lib.stride_tricks.sliding_window_view(codes, RUN) @ powers
     hashes = hashes ^ (hashes >> np.uint64(29))
     windows = np.lib.stride_tricks.sliding_window_view(hashes, min(WINDOW, len(hashes)))
-    kept = frozenset(np.unique(windows.min(axis=1)).tolist())
-    return _Runs(hashes, np.array([line for _, line in tokens], np.int64), kept)
+    fingerprints = frozenset(np.unique(windows.min(axis=1)).tolist())
+    return _Runs(hashes, np.array([line for _, line in tokens], np.int64), fingerprints)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -138,19 +138,19 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 def _without_common(runs: Mapping[str, _Runs], size: int) -> dict[str, _Runs]:
     """The runs without those that too many have."""
-    owners = Counter(value for one in runs.values() for value in one.kept)
+    owners = Counter(value for own_runs in runs.values() for value in own_runs.kept)
     most = max(3, min(MOST_OWNERS, int(COMMON_SHARE * size)))
     return {
-        name: replace(one, kept=frozenset(value for value in one.kept if owners[value] <= most))
-        for name, one in runs.items()
+        name: replace(own_runs, kept=frozenset(value for value in own_runs.kept if owners[value] <= most))
+        for name, own_runs in runs.items()
     }
 
 
 def _between(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]]) -> Iterator[_Pair]:
     owners: dict[int, list[str]] = defaultdict(list)
-    for name, one in runs.items():
-        if len(one.kept) >= FEWEST:
-            for value in one.kept:
+    for name, own_runs in runs.items():
+        if len(own_runs.kept) >= FEWEST:
+            for value in own_runs.kept:
                 owners[value].append(name)
     shared = Counter(pair for names in owners.values() for pair in combinations(names, 2))
     for (first, second), number in shared.items():
@@ -161,9 +161,9 @@ def _between(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]]) ->
 
 def _identical(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]], size: int) -> Iterator[_Pair]:
     """Those whose tokens are all the same, unless it is what many write."""
-    for name, others in twins.items():
-        if others and len(runs[name].kept) >= FEWEST and len(others) <= max(3, COMMON_SHARE * size):
-            yield _Pair(1.0, name, others[0], others[1:])
+    for name, copies in twins.items():
+        if copies and len(runs[name].kept) >= FEWEST and len(copies) <= max(3, COMMON_SHARE * size):
+            yield _Pair(1.0, name, copies[0], copies[1:])
 
 
 def _with_lines(pair: _Pair, every: Mapping[str, _Runs]) -> Alike:

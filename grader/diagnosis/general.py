@@ -63,10 +63,10 @@ def all_zeros(output: WrongOutput) -> bool:
 
 def all_the_same(output: WrongOutput) -> bool:
     """One number everywhere, where different ones are expected."""
-    values, wanted = output.values, output.wanted
-    if values.size < ENOUGH or output.unwritten.any() or not np.isfinite(wanted).all():
+    values, expected = output.values, output.wanted
+    if values.size < ENOUGH or output.unwritten.any() or not np.isfinite(expected).all():
         return False
-    different = float(np.ptp(wanted)) > float(output.tolerance(wanted).max())
+    different = float(np.ptp(expected)) > float(output.tolerance(expected).max())
     return different and bool((values == values.flat[0]).all())
 
 
@@ -97,19 +97,19 @@ def scatter(index: np.ndarray[tuple[int, ...], np.dtype[np.intp]], values: Reals
 
     Stores beyond the end are lost. None where an element has so many writers that nothing can be said.
     """
-    where, what = index.reshape(-1), values.reshape(-1)
-    order = np.argsort(where, kind="stable")
-    order = order[where[order] < values.size]
-    where, what = where[order], what[order]
-    if not where.size:
+    positions, stored = index.reshape(-1), values.reshape(-1)
+    order = np.argsort(positions, kind="stable")
+    order = order[positions[order] < values.size]
+    positions, stored = positions[order], stored[order]
+    if not positions.size:
         return None
-    rank = np.arange(where.size) - np.searchsorted(where, where)
+    rank = np.arange(positions.size) - np.searchsorted(positions, positions)
     writers = int(rank.max()) + 1
     if writers > MOST_WRITERS:
         return None
     flat = np.full((writers, values.size), np.inf)
     flat[0] = np.nan
-    flat[rank, where] = what
+    flat[rank, positions] = stored
     return flat.reshape(writers, *values.shape)
 
 
@@ -142,12 +142,12 @@ def _tiles_exchanged(output: WrongOutput, tile: int) -> bool:
     return agrees(output, *exchanged(output.wanted, tile))
 
 
-def exchanged(wanted: Reals, tile: int) -> tuple[Reals, Mask]:
+def exchanged(expected: Reals, tile: int) -> tuple[Reals, Mask]:
     """Each tile where the one across the diagonal belongs, and where that is inside the array."""
-    row, column = np.indices(wanted.shape)
+    row, column = np.indices(expected.shape)
     source = (column // tile * tile + row % tile, row // tile * tile + column % tile)
-    mask = (source[0] < wanted.shape[0]) & (source[1] < wanted.shape[1])
-    return wanted[np.where(mask, source[0], 0), np.where(mask, source[1], 0)], mask
+    mask = (source[0] < expected.shape[0]) & (source[1] < expected.shape[1])
+    return expected[np.where(mask, source[0], 0), np.where(mask, source[1], 0)], mask
 
 
 # --- how far off it is -------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def moved_predictions(output: WrongOutput) -> Iterator[Prediction]:
         yield from (("output-shifted", *shifted) for shifted in _shifted_by_one(output.wanted))
         yield from (("output-reversed", turned, None) for turned in _reversed(output.wanted))
         yield from (("tiles-turned", *turned) for turned in _turned(output))
-    yield from (("integer-overflow", held, None) for held in _held_by_smaller_types(output))
+    yield from (("integer-overflow", wrapped, None) for wrapped in _held_by_smaller_types(output))
 
 
 def copied_input(output: WrongOutput) -> Iterator[Prediction]:
@@ -243,53 +243,53 @@ def copied_input(output: WrongOutput) -> Iterator[Prediction]:
             yield "input-copied", np.asarray(array, np.float64).reshape(output.got.shape), None
 
 
-def _shifted_by_one(wanted: Reals) -> Iterator[tuple[Reals, Mask]]:
+def _shifted_by_one(expected: Reals) -> Iterator[tuple[Reals, Mask]]:
     """By one along each axis, and by one element from row to row; known but where something came in."""
-    for axis in range(wanted.ndim):
+    for axis in range(expected.ndim):
         for step in (1, -1):
-            mask = np.ones(wanted.shape, np.bool_)
-            edge = [slice(None)] * wanted.ndim
+            mask = np.ones(expected.shape, np.bool_)
+            edge = [slice(None)] * expected.ndim
             edge[axis] = slice(0, 1) if step > 0 else slice(-1, None)
             mask[tuple(edge)] = False
-            yield np.roll(wanted, step, axis), mask
-    if wanted.ndim > 1:
+            yield np.roll(expected, step, axis), mask
+    if expected.ndim > 1:
         for step in (1, -1):
-            mask = np.ones(wanted.shape, np.bool_)
+            mask = np.ones(expected.shape, np.bool_)
             mask.flat[0 if step > 0 else -1] = False
-            yield np.roll(wanted.reshape(-1), step).reshape(wanted.shape), mask
+            yield np.roll(expected.reshape(-1), step).reshape(expected.shape), mask
 
 
-def _reversed(wanted: Reals) -> Iterator[Reals]:
+def _reversed(expected: Reals) -> Iterator[Reals]:
     """Along each axis, and along all."""
-    for axis in range(wanted.ndim):
-        yield np.flip(wanted, axis)
-    if wanted.ndim > 1:
-        yield np.flip(wanted)
+    for axis in range(expected.ndim):
+        yield np.flip(expected, axis)
+    if expected.ndim > 1:
+        yield np.flip(expected)
 
 
 def _turned(output: WrongOutput) -> Iterator[tuple[Reals, Mask]]:
     """Each tile in its place, with rows and columns exchanged inside; known where the whole tile is there."""
-    wanted = output.wanted
-    if wanted.ndim != 2:  # noqa: PLR2004 - rows and columns
+    expected = output.wanted
+    if expected.ndim != 2:  # noqa: PLR2004 - rows and columns
         return
-    row, column = np.indices(wanted.shape)
+    row, column = np.indices(expected.shape)
     for tile in output.tiles:
         from_row, from_column = row // tile * tile + column % tile, column // tile * tile + row % tile
-        mask = (from_row < wanted.shape[0]) & (from_column < wanted.shape[1])
-        yield wanted[np.where(mask, from_row, 0), np.where(mask, from_column, 0)], mask
+        mask = (from_row < expected.shape[0]) & (from_column < expected.shape[1])
+        yield expected[np.where(mask, from_row, 0), np.where(mask, from_column, 0)], mask
 
 
 def _held_by_smaller_types(output: WrongOutput) -> Iterator[Reals]:
     """What is left of integers in a smaller type: the low bits, or the largest that it holds."""
-    wanted = output.wanted
-    if output.got.dtype.kind not in "iu" or not np.isfinite(wanted).all():
+    expected = output.wanted
+    if output.got.dtype.kind not in "iu" or not np.isfinite(expected).all():
         return
     for bits in (8, 16, 32):
-        low = np.mod(wanted, 2.0**bits)
+        low = np.mod(expected, 2.0**bits)
         yield low
         yield np.where(low >= 2.0 ** (bits - 1), low - 2.0**bits, low)
-        yield np.minimum(wanted, 2.0**bits - 1)
-        yield np.clip(wanted, -(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1)
+        yield np.minimum(expected, 2.0**bits - 1)
+        yield np.clip(expected, -(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1)
 
 
 # --- which threads did what they should ---------------------------------------------------------------

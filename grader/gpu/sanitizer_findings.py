@@ -81,16 +81,20 @@ def read_log(content: bytes | None) -> ToolLog:
     lines = [line.lstrip("=").strip() for line in content.decode("utf-8", "replace").splitlines()]
     summaries = [match for line in lines if (match := _SUMMARY.fullmatch(line))]
     left_out = any(_LEFT_OUT.match(line) for line in lines)
-    other = [
+    messages = [
         line
         for line in lines
         if line not in ("", _HEADER) and not _SUMMARY.fullmatch(line) and line[:1].strip()
     ]
     if not summaries:
-        raise UnreadableError(f"its log has no summary{f': {harmless(other[0])[:200]}' if other else ''}")
+        raise UnreadableError(
+            f"its log has no summary{f': {harmless(messages[0])[:200]}' if messages else ''}"
+        )
     total = _whole(summaries[-1][1])
     parts = {word: _whole(number) for number, word in _PART.findall(summaries[-1][2] or "")}
-    return ToolLog(total, parts.get("error", total), parts.get("warning", 0), left_out, next(iter(other), ""))
+    return ToolLog(
+        total, parts.get("error", total), parts.get("warning", 0), left_out, next(iter(messages), "")
+    )
 
 
 def _whole(digits: str) -> int:
@@ -200,11 +204,11 @@ class WatchedLaunches:
                 start, _ = addresses[argument.name]
                 yield DeviceArray(argument.label, start, value.nbytes, value.shape, value.itemsize)
 
-    def line(self, record: Element, where: str) -> int | None:
+    def line(self, record: Element, path: str) -> int | None:
         """The line in the student's file."""
-        if text_at(record, f"{where}/path").rpartition("/")[2] != self.source:
+        if text_at(record, f"{path}/path").rpartition("/")[2] != self.source:
             return None
-        line = number_at(record, f"{where}/line")
+        line = number_at(record, f"{path}/line")
         return line if line is not None and line > 0 else None
 
 
@@ -242,8 +246,8 @@ def findings_by_case(
         for name in watched.owners(functions):
             for finding in reader(record, watched, name):
                 _count(groups.setdefault(name, {}), finding)
-    kept = {name: _without_stops(tuple(group.values())) for name, group in groups.items()}
-    return {name: findings for name, findings in kept.items() if findings}, tuple(strange)
+    by_case = {name: _without_stops(tuple(group.values())) for name, group in groups.items()}
+    return {name: findings for name, findings in by_case.items() if findings}, tuple(strange)
 
 
 def _count(group: dict[tuple[object, ...], Finding], finding: Finding) -> None:
@@ -253,26 +257,26 @@ def _count(group: dict[tuple[object, ...], Finding], finding: Finding) -> None:
     if earlier is None:
         group[key] = finding
         return
-    first = min(earlier, finding, key=lambda one: (one.block or (), one.thread or ()))
+    first = min(earlier, finding, key=lambda candidate: (candidate.block or (), candidate.thread or ()))
     gravest = min(earlier.severity, finding.severity, key=_GRAVEST.index)
     group[key] = replace(first, count=earlier.count + finding.count, severity=gravest)
 
 
 def _without_stops(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """A stop is told where nothing else was seen that explains it."""
-    seen = tuple(finding for finding in findings if finding.kind is not FindingKind.FAULT)
-    return seen or findings
+    causes = tuple(finding for finding in findings if finding.kind is not FindingKind.FAULT)
+    return causes or findings
 
 
 def _about(
     record: Element,
     watched: WatchedLaunches,
-    what: tuple[FindingKind, FindingCode],
+    category: tuple[FindingKind, FindingCode],
     details: Named[Detail],
     address: str = "",
     access: Access | None = None,
 ) -> Finding:
-    kind, code = what
+    kind, code = category
     finding = Finding(
         kind,
         code=code,
@@ -336,8 +340,8 @@ def _uninitialised(record: Element, watched: WatchedLaunches, name: str) -> list
     array = next(arrays, None)
     element = "" if array is None or address is None else array.array + _subscript(array, address)
     access = Access("read", "global", "" if array is None else array.array)
-    what = (FindingKind.UNINITIALISED, FindingCode.UNSET_MEMORY)
-    return [_about(record, watched, what, (), element, access)]
+    category = (FindingKind.UNINITIALISED, FindingCode.UNSET_MEMORY)
+    return [_about(record, watched, category, (), element, access)]
 
 
 def _subscript(array: DeviceArray, address: int) -> str:
@@ -352,8 +356,8 @@ def _barrier_divergence(record: Element, watched: WatchedLaunches, name: str) ->
     report = Clause("synccheck-silent")
     if text:
         report = Clause("synccheck-says", (("text", text[:1].lower() + text[1:]),))
-    what = (FindingKind.BARRIER_DIVERGENCE, FindingCode.BARRIER_REPORTED)
-    return [_about(record, watched, what, (("report", (report,)),))]
+    category = (FindingKind.BARRIER_DIVERGENCE, FindingCode.BARRIER_REPORTED)
+    return [_about(record, watched, category, (("report", (report,)),))]
 
 
 def _stop(record: Element, watched: WatchedLaunches, name: str) -> list[Finding]:
@@ -361,8 +365,8 @@ def _stop(record: Element, watched: WatchedLaunches, name: str) -> list[Finding]
     if not watched.unfinished(name):
         return []
     exception = harmless(text_at(record, "what/exception") or text_at(record, "what/text"))
-    what = (FindingKind.FAULT, FindingCode.STOP_REPORTED)
-    return [_about(record, watched, what, (("reason", exception or (Clause("hardware-exception"),)),))]
+    category = (FindingKind.FAULT, FindingCode.STOP_REPORTED)
+    return [_about(record, watched, category, (("reason", exception or (Clause("hardware-exception"),)),))]
 
 
 def _races(record: Element, watched: WatchedLaunches, name: str) -> list[Finding]:
@@ -375,8 +379,8 @@ def _races(record: Element, watched: WatchedLaunches, name: str) -> list[Finding
     first = text_at(record, "what/source/direction")
     line = watched.line(record, "what/source/where")
     findings = []
-    for other in record.iterfind("what/destination"):
-        second, other_line = text_at(other, "direction"), watched.line(other, "where")
+    for destination in record.iterfind("what/destination"):
+        second, other_line = text_at(destination, "direction"), watched.line(destination, "where")
         finding = Finding(
             FindingKind.RACE,
             hazard="" if other_line is None else _HAZARDS.get((first, second), ""),
@@ -385,7 +389,7 @@ def _races(record: Element, watched: WatchedLaunches, name: str) -> list[Finding
             other_line=line if other_line is not None else None,
             address="shared",
             severity=_LEVELS.get(text_at(record, "level"), Severity.ERROR),
-            count=max(1, number_at(other, "count") or 1),
+            count=max(1, number_at(destination, "count") or 1),
             code=FindingCode.RACE_REPORTED,
             details=(("pair", (_pair((first, line), (second, other_line)),)),),
         )
@@ -393,10 +397,10 @@ def _races(record: Element, watched: WatchedLaunches, name: str) -> list[Finding
     return findings
 
 
-def _pair(one: tuple[str, int | None], other: tuple[str, int | None]) -> Clause:
+def _pair(first: tuple[str, int | None], second: tuple[str, int | None]) -> Clause:
     """Who uses shared memory where; of a pair on one line, it is said once."""
-    (direction, line), (other_direction, other_line) = one, other
-    if one == other:
+    (direction, line), (other_direction, other_line) = first, second
+    if first == second:
         return Clause(f"two-threads-{_PLURALS.get(direction.lower(), 'use')}", (("at", at_line(line)),))
     values = (
         ("verb", (Clause(_VERBS.get(direction.lower(), "uses")),)),

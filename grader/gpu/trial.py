@@ -76,10 +76,10 @@ def cases() -> tuple[DeviceCase, ...]:
 
     The ``out`` array is not written before the launch when the harness runs under a tool.
     """
-    given = Argument("in", "in", np.arange(1, THREADS + 1, dtype=np.float32))
-    left = Argument("out", "out", np.full(THREADS, np.nan, np.float32))
+    inputs = Argument("in", "in", np.arange(1, THREADS + 1, dtype=np.float32))
+    outputs = Argument("out", "out", np.full(THREADS, np.nan, np.float32))
     launch = Launch((1, 1, 1), (THREADS, 1, 1))
-    return tuple(DeviceCase(index, launch, (given, left)) for index in range(len(_ORDER) + 1))
+    return tuple(DeviceCase(index, launch, (inputs, outputs)) for index in range(len(_ORDER) + 1))
 
 
 def entries() -> Named[str]:
@@ -99,8 +99,8 @@ def _missed(bug: Planted, report: ToolReport | None) -> str:
     hits = [f for f in report.of(str(bug.case)) if f.kind is bug.kind and f.line in bug.lines]
     if not hits:
         why = f": {report.reason}" if report.reason else ""
-        where = " or ".join(map(str, bug.lines))
-        return f"{bug.tool} did not find the planted {bug.kind} on line {where} of {NAME}{why}"
+        lines = " or ".join(map(str, bug.lines))
+        return f"{bug.tool} did not find the planted {bug.kind} on line {lines} of {NAME}{why}"
     if report.of(str(RIGHT)):
         return f"{bug.tool} accuses the kernel of {NAME} that has no bug: {report.of(str(RIGHT))[0].message}"
     if report.doubt(str(RIGHT)):
@@ -119,40 +119,45 @@ def faults(pool: GpuPool, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
 
 
 def _faults(pool: GpuPool, tools: Tools, gpu: Gpu, cubin: bytes) -> tuple[str, ...]:
-    where = Where(pool.python, dict(pool.helpers)[gpu.architecture], gpu.uuid)
+    target = Where(pool.python, dict(pool.helpers)[gpu.architecture], gpu.uuid)
     images = (("student", Image(cubin, "")),)
-    problems = _run(where, images, tools)
+    problems = _run(target, images, tools)
     if problems or not pool.sanitizer:
         return problems
     names = sanitizer.tools_for(pool.races)
     with ThreadPoolExecutor(len(names)) as executor:
-        reports = tuple(executor.map(lambda tool: _report(tool, pool, where, images, tools), names))
+        reports = tuple(executor.map(lambda tool: _report(tool, pool, target, images, tools), names))
     return missed(reports, names)
 
 
-def _run(where: Where, images: tuple[tuple[str, Image], ...], tools: Tools) -> tuple[str, ...]:
+def _run(target: Where, images: tuple[tuple[str, Image], ...], tools: Tools) -> tuple[str, ...]:
     """The kernel without a bug, on its own: it reverses 64 numbers."""
     case = cases()[RIGHT]
-    job = run_job(where, images, (case,), entries=entries())
+    job = run_job(target, images, (case,), entries=entries())
     result = tools.sandbox.run(job)
     answer = read_answer(result.file(ANSWER))
     if answer.health != "ok" or answer.error or not answer.cases:
         return (f"the GPU does not run a simple kernel: {answer.error or answer.health}",)
-    (done,) = answer.cases
-    if done.state != "done":
-        return (f"the GPU does not run a simple kernel: {done.state} {done.error} {done.message}",)
-    given, left = (np.asarray(argument.value) for argument in case.arguments)
-    got = read_array(result, output_file(case.index, "out"), left)
-    right = np.array_equal(got, given[::-1])
+    (case_answer,) = answer.cases
+    if case_answer.state != "done":
+        return (
+            (
+                "the GPU does not run a simple kernel: "
+                f"{case_answer.state} {case_answer.error} {case_answer.message}"
+            ),
+        )
+    inputs, poison = (np.asarray(argument.value) for argument in case.arguments)
+    output = read_array(result, output_file(case.index, "out"), poison)
+    right = np.array_equal(output, inputs[::-1])
     return () if right else ("the GPU ran a simple kernel and its result is wrong",)
 
 
 def _report(
-    tool: str, pool: GpuPool, where: Where, images: tuple[tuple[str, Image], ...], tools: Tools
+    tool: str, pool: GpuPool, target: Where, images: tuple[tuple[str, Image], ...], tools: Tools
 ) -> ToolReport:
     chosen = tuple(case for case in cases() if case.index in (planted(tool).case, RIGHT))
     job = run_job(
-        where,
+        target,
         images,
         chosen,
         mode="sanitize",

@@ -93,19 +93,19 @@ def instances(
     A template gets the arguments of the file's ``launches``, or else those that can be known
     (`kernel.asked_for`); where neither is there, it is left out.
     """
-    named: list[str] = []
+    names: list[str] = []
     for kernel in declared:
         if kernel.name != interface.kernel.rsplit("::", 1)[-1]:
             continue
         name = "::".join(("", *kernel.scopes, kernel.name))
         if not kernel.template:
-            named.append(name)
+            names.append(name)
             continue
         instances_arguments = tuple(launches) or (asked_for(kernel, interface, values),)
-        named += [
+        names += [
             f"{name}<{', '.join(arguments)}>" for arguments in instances_arguments if arguments is not None
         ]
-    return tuple(named)
+    return tuple(names)
 
 
 def not_found(
@@ -115,22 +115,22 @@ def not_found(
     names = [kernel.name for kernel in declared] + [read_name(entry.name).name for entry in entries]
     if not names:
         return problem(FindingCode.NO_KERNEL, named=f"`{interface.kernel}`")
-    asked = [harmless(name.rsplit("::", 1)[-1]) for name in interface.others]
-    return others_there(FindingCode.OTHER_KERNELS, interface.kernel, map(harmless, names), asked)
+    also_asked = [harmless(name.rsplit("::", 1)[-1]) for name in interface.others]
+    return others_there(FindingCode.OTHER_KERNELS, interface.kernel, map(harmless, names), also_asked)
 
 
 def others_there(
-    code: FindingCode, wanted: str, names: Iterable[str], asked: Collection[str] = ()
+    code: FindingCode, missing: str, names: Iterable[str], also_asked: Collection[str] = ()
 ) -> Finding:
-    """That what is ``wanted`` is not among these ``names``, of which those that are ``asked`` for stay."""
+    """That what is ``missing`` is not among these ``names``; those that are ``also_asked`` for stay."""
     distinct = list(dict.fromkeys(names))
     left_out = len(distinct) - MOST_LISTED
-    by_lower_case = {name.lower(): name for name in distinct if name not in asked}
-    alike = get_close_matches(wanted.lower(), by_lower_case, 1, 0.7)
-    also = tuple(f"`{name}`" for name in asked if name in distinct)
+    by_lower_case = {name.lower(): name for name in distinct if name not in also_asked}
+    alike = get_close_matches(missing.lower(), by_lower_case, 1, 0.7)
+    also = tuple(f"`{name}`" for name in also_asked if name in distinct)
     return problem(
         code,
-        named=f"`{wanted}`",
+        named=f"`{missing}`",
         others=", ".join(f"`{name}`" for name in distinct[:MOST_LISTED]),
         more=part("and-others", number=left_out) if left_out > 0 else (),
         beside=part("asked-for-too", names=also, count=len(also)) if also else (),
@@ -165,10 +165,10 @@ def left_out(sources: Named[bytes], kernel: str) -> LeftOut | None:
     To be asked where the compiler saw no such kernel: one between directives is then one that is left out.
     Directives are read line by line, for what stands between them need be no C++ with both of its braces.
     """
-    wanted = re.compile(rf"\b__global__\b[^;{{}}#]{{0,{_LONGEST_HEAD}}}\b{re.escape(kernel)}\s*\(")
+    pattern = re.compile(rf"\b__global__\b[^;{{}}#]{{0,{_LONGEST_HEAD}}}\b{re.escape(kernel)}\s*\(")
     for file, source in sources:
         text = CppText(source.decode(errors="replace")).without_comments
-        for match in islice(wanted.finditer(text), _MOST_PLACES):
+        for match in islice(pattern.finditer(text), _MOST_PLACES):
             directive = _innermost(text[: match.start()])
             if directive:
                 return LeftOut(file, text.count("\n", 0, match.end()) + 1, directive)
@@ -223,19 +223,19 @@ def constants_of_instance(
     They are those that a parameter is called like. A single constant that the file does not define under any
     name of its own is also the parameter that alone makes the extents of shared arrays (``tile[W][W]``).
     """
-    given = constants_by_name(interface, numbers)
-    unknown = [name for name in assumed if name not in given]
+    constants = constants_by_name(interface, numbers)
+    unknown = [name for name in assumed if name not in constants]
     extents = {numbers[name] for name in lone_extents(text, kernel) if name in numbers}
     if len(unknown) == len(interface.constants) == len(extents) == 1:
-        given[unknown[0]] = extents.pop()
-    return given
+        constants[unknown[0]] = extents.pop()
+    return constants
 
 
 def agrees(interface: KernelInterface, constants: Mapping[str, int], numbers: Mapping[str, int]) -> bool:
     """Whether an instance has the constants' values where parameters are called so, or else any of them."""
-    named = constants_by_name(interface, numbers)
-    if named:
-        return all(constants[name] == value for name, value in named.items())
+    by_name = constants_by_name(interface, numbers)
+    if by_name:
+        return all(constants[name] == value for name, value in by_name.items())
     return not numbers or not constants or any(value in constants.values() for value in numbers.values())
 
 
@@ -259,13 +259,13 @@ def _is_launched(function: Node) -> bool:
 
 
 def _evaluated(arguments: list[str], values: Mapping[str, int]) -> tuple[str, ...] | None:
-    given: list[str] = []
+    texts: list[str] = []
     for text in arguments:
         value = {"true": 1, "false": 0}.get(text, number(text, values))
         if value is None and not is_c_type(text):
             return None
-        given.append(text if value is None else str(value))
-    return tuple(given)
+        texts.append(text if value is None else str(value))
+    return tuple(texts)
 
 
 def asked_for(
@@ -278,18 +278,18 @@ def asked_for(
     """
     names = _constant_names(interface)
     array = next((p.dtype for p in interface.parameters if p.direction != "value"), "float32")
-    given: list[str] = []
+    texts: list[str] = []
     for parameter in declared.template:
         constant = names.get(_plain(parameter_name(parameter)))
         if parameter.split()[:1] in (["typename"], ["class"]):
-            given.append(c_type(array))
+            texts.append(c_type(array))
         elif constant:
-            given.append(str(values[constant]))
+            texts.append(str(values[constant]))
         elif "=" in parameter:
             break
         else:
             return None
-    return tuple(given)
+    return tuple(texts)
 
 
 def no_value(declared: DeclaredKernel, interface: KernelInterface) -> Finding:

@@ -132,19 +132,19 @@ def mismatch(
     kernel: str, entry: KernelEntry, signature: Signature, parameters: tuple[Parameter, ...]
 ) -> Finding | None:
     """What is wrong with the kernel's parameters; None where they fit."""
-    wanted = ", ".join(map(expected, parameters))
+    listed = ", ".join(map(expected, parameters))
     if len(entry.parameters) != len(parameters):
         return problem(
             FindingCode.KERNEL_PARAMETER_COUNT,
             named=f"`{kernel}`",
             parameters=part("parameters", count=len(entry.parameters)),
             passed=len(parameters),
-            wanted=wanted,
+            wanted=listed,
         )
     types = signature.types if signature.types and len(signature.types) == len(parameters) else None
     for index, (parameter, actual) in enumerate(zip(parameters, entry.parameters, strict=True)):
-        named = types[index] if types else None
-        difference = _difference(parameter, actual, named)
+        written = types[index] if types else None
+        difference = _difference(parameter, actual, written)
         if difference:
             return problem(
                 FindingCode.KERNEL_PARAMETER,
@@ -153,24 +153,24 @@ def mismatch(
                 expected=expected(parameter),
                 consisting=_consisting_of(parameter),
                 actual=difference,
-                wanted=wanted,
+                wanted=listed,
             )
     return None
 
 
-def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -> tuple[Clause, ...]:
+def _difference(parameter: Parameter, actual: EntryParameter, written: Type | None) -> tuple[Clause, ...]:
     """What the parameter is instead; empty where it will do."""
-    actual = actual if wanted.fields else _by_its_type(actual, named, wanted)
-    if wanted.direction == "value":
-        return () if _takes_value(wanted, actual, named) else _shown(actual, named)
+    actual = actual if parameter.fields else _by_its_type(actual, written, parameter)
+    if parameter.direction == "value":
+        return () if _takes_value(parameter, actual, written) else _shown(actual, written)
     if actual.type[0] == "f" or actual.is_struct or actual.bytes != POINTER_BYTES:
-        return _shown(actual, named)
-    if named is None:
+        return _shown(actual, written)
+    if written is None:
         return ()
-    if named.kind != "pointer" or not same_element(wanted.dtype, named.name):
-        return part("of-type", type=str(named))
-    if named.constant and wanted.direction != "in":
-        return part("not-writable", type=str(named))
+    if written.kind != "pointer" or not same_element(parameter.dtype, written.name):
+        return part("of-type", type=str(written))
+    if written.constant and parameter.direction != "in":
+        return part("not-writable", type=str(written))
     return ()
 
 
@@ -179,16 +179,18 @@ def _layout(parameter: Parameter) -> np.dtype[Any]:
     return struct_type((field.name, field.dtype, field.direction != "value") for field in parameter.fields)
 
 
-def _takes_value(wanted: Parameter, actual: EntryParameter, named: Type | None) -> bool:
-    if wanted.fields:
-        return _takes_struct(wanted, actual, named)
-    return _takes_scalar(_DTYPES.get(wanted.dtype), actual) and (named is None or named.kind == "value")
+def _takes_value(parameter: Parameter, actual: EntryParameter, written: Type | None) -> bool:
+    if parameter.fields:
+        return _takes_struct(parameter, actual, written)
+    return _takes_scalar(_DTYPES.get(parameter.dtype), actual) and (
+        written is None or written.kind == "value"
+    )
 
 
-def _takes_struct(wanted: Parameter, actual: EntryParameter, named: Type | None) -> bool:
+def _takes_struct(parameter: Parameter, actual: EntryParameter, written: Type | None) -> bool:
     """Whether a struct of this size and alignment is taken by value; PTX does not tell its fields."""
-    layout = _layout(wanted)
-    if named and (named.kind != "value" or named.name in _ELEMENTS.keys() | _VECTORS.keys()):
+    layout = _layout(parameter)
+    if written and (written.kind != "value" or written.name in _ELEMENTS.keys() | _VECTORS.keys()):
         return False
     return actual.is_struct and actual.bytes == layout.itemsize and actual.align >= layout.alignment
 
@@ -205,16 +207,16 @@ def _field(field: Parameter) -> str:
     return f"{c_type(field.dtype)}{'' if field.direction == 'value' else '*'} {field.name}"
 
 
-def _by_its_type(actual: EntryParameter, named: Type | None, wanted: Parameter) -> EntryParameter:
+def _by_its_type(actual: EntryParameter, written: Type | None, parameter: Parameter) -> EntryParameter:
     """The parameter as it would be without ``__grid_constant__``, for which PTX has aligned bytes.
 
     A plain C name does not tell the type behind the bytes: then it counts as what is wanted.
     """
     if not actual.is_struct or actual.align != actual.bytes:
         return actual
-    if (named.kind if named else wanted.direction) != "value":
+    if (written.kind if written else parameter.direction) != "value":
         return EntryParameter("u64", actual.bytes)
-    element = _ELEMENTS.get(named.name) if named else _DTYPES.get(wanted.dtype)
+    element = _ELEMENTS.get(written.name) if written else _DTYPES.get(parameter.dtype)
     if element is None or element.bytes != actual.bytes or _is_short_float(element):
         return actual
     return EntryParameter(f"{'f' if element.kind == 'f' else 'u'}{8 * actual.bytes}", actual.bytes)
@@ -224,15 +226,15 @@ def _is_short_float(element: Element) -> bool:
     return element.kind != "i" and element.bytes == HALF_BYTES
 
 
-def _takes_scalar(wanted: Element | None, actual: EntryParameter) -> bool:
+def _takes_scalar(element: Element | None, actual: EntryParameter) -> bool:
     """Whether the value fits: the same width and kind, or a wider integer for an integer."""
-    if wanted is None:
+    if element is None:
         return False
-    if wanted.kind == "i":
-        return actual.type[0] != "f" and not actual.is_struct and actual.bytes >= wanted.bytes
-    if _is_short_float(wanted):
+    if element.kind == "i":
+        return actual.type[0] != "f" and not actual.is_struct and actual.bytes >= element.bytes
+    if _is_short_float(element):
         return actual.is_struct and actual.bytes == HALF_BYTES
-    return actual.type[0] == "f" and actual.bytes == wanted.bytes
+    return actual.type[0] == "f" and actual.bytes == element.bytes
 
 
 def same_element(dtype: str, name: str) -> bool:
@@ -241,11 +243,11 @@ def same_element(dtype: str, name: str) -> bool:
     return name == "void" or element == _DTYPES.get(dtype)
 
 
-def _shown(actual: EntryParameter, named: Type | None) -> tuple[Clause, ...]:
-    if named is not None and _is_own_struct(actual, named):
-        return part("own-struct", type=str(named), bytes=actual.bytes)
-    if named is not None:
-        return part("of-type", type=str(named))
+def _shown(actual: EntryParameter, written: Type | None) -> tuple[Clause, ...]:
+    if written is not None and _is_own_struct(actual, written):
+        return part("own-struct", type=str(written), bytes=actual.bytes)
+    if written is not None:
+        return part("of-type", type=str(written))
     if actual.type[0] == "f":
         return part("number-of-bits", bits=actual.bytes * 8)
     if actual.is_struct:
@@ -254,8 +256,8 @@ def _shown(actual: EntryParameter, named: Type | None) -> tuple[Clause, ...]:
     return part(name, bits=actual.bytes * 8)
 
 
-def _is_own_struct(actual: EntryParameter, named: Type) -> bool:
-    return actual.is_struct and named.kind == "value" and named.name not in _ELEMENTS
+def _is_own_struct(actual: EntryParameter, written: Type) -> bool:
+    return actual.is_struct and written.kind == "value" and written.name not in _ELEMENTS
 
 
 MOST_CHARACTERS = 2000

@@ -59,7 +59,11 @@ def annotations_of(grade: Grade, path: str) -> tuple[Annotation, ...]:
         why = one_line(text_of("not-graded-file", reason=shown.error), _LONGEST)
         return (Annotation("grader-error", text_of("not-graded"), path, 1, why, severity=Severity.WARNING),)
     before_hint = text_of("try")
-    return tuple(dict.fromkeys(replace(one, before_hint=before_hint) for one in _annotations(shown, path)))
+    return tuple(
+        dict.fromkeys(
+            replace(annotation, before_hint=before_hint) for annotation in _annotations(shown, path)
+        )
+    )
 
 
 def _annotations(grade: Grade, path: str) -> Iterator[Annotation]:
@@ -82,9 +86,9 @@ def _annotations(grade: Grade, path: str) -> Iterator[Annotation]:
 
 def _of_finding(finding: Finding, name: str, path: str, file: str, hint: str) -> Annotation:
     rule = finding.kind.value if finding.code is FindingCode.UNSPECIFIED else finding.code.value
-    where = path if finding.file in {"", file} else one_line(finding.file)
+    shown_path = path if finding.file in {"", file} else one_line(finding.file)
     message, line = one_line(finding.message, _LONGEST), finding.line or 1
-    return Annotation(rule, name, where, line, message, one_line(hint, _LONGEST), finding.severity)
+    return Annotation(rule, name, shown_path, line, message, one_line(hint, _LONGEST), finding.severity)
 
 
 def render(annotations: Sequence[Annotation], name: str, version: str) -> str:
@@ -94,11 +98,11 @@ def render(annotations: Sequence[Annotation], name: str, version: str) -> str:
 
 def _github(annotations: Sequence[Annotation], version: str) -> str:  # noqa: ARG001 - as all have it
     rows = []
-    for one in annotations:
-        level = {Severity.ERROR: "error", Severity.WARNING: "warning"}.get(one.severity, "notice")
-        values = {"file": one.path, "line": str(one.line), "title": one.title}
+    for annotation in annotations:
+        level = {Severity.ERROR: "error", Severity.WARNING: "warning"}.get(annotation.severity, "notice")
+        values = {"file": annotation.path, "line": str(annotation.line), "title": annotation.title}
         fields = ",".join(f"{key}={_property(value)}" for key, value in values.items())
-        rows.append(f"::{level} {fields}::{_data(_with_hint(one))}\n")
+        rows.append(f"::{level} {fields}::{_data(_with_hint(annotation))}\n")
     return "".join(rows)
 
 
@@ -113,58 +117,69 @@ def _property(text: str) -> str:
 def _gcc(annotations: Sequence[Annotation], version: str) -> str:  # noqa: ARG001 - as all have it
     words = {Severity.ERROR: "error", Severity.WARNING: "warning"}
     return "".join(
-        f"{one_line(one.path)}:{one.line}: {words.get(one.severity, 'note')}: {one.message} [{one.rule}]\n"
-        for one in annotations
+        f"{one_line(annotation.path)}:{annotation.line}: {words.get(annotation.severity, 'note')}: "
+        f"{annotation.message} [{annotation.rule}]\n"
+        for annotation in annotations
     )
 
 
-def _with_hint(one: Annotation) -> str:
-    return f"{one.message}\n{one.before_hint} {one.hint}" if one.hint else one.message
+def _with_hint(annotation: Annotation) -> str:
+    return (
+        f"{annotation.message}\n{annotation.before_hint} {annotation.hint}"
+        if annotation.hint
+        else annotation.message
+    )
 
 
-def _fingerprint(one: Annotation) -> str:
-    return sha256(repr((one.rule, one.path, one.line, one.message)).encode()).hexdigest()
+def _fingerprint(annotation: Annotation) -> str:
+    return sha256(
+        repr((annotation.rule, annotation.path, annotation.line, annotation.message)).encode()
+    ).hexdigest()
 
 
 def _gitlab(annotations: Sequence[Annotation], version: str) -> str:  # noqa: ARG001 - as all have it
     levels = {Severity.ERROR: "major", Severity.WARNING: "minor"}
     issues = [
         {
-            "description": _with_hint(one),
-            "check_name": one.rule,
-            "fingerprint": _fingerprint(one),
-            "severity": levels.get(one.severity, "info"),
-            "location": {"path": one.path, "lines": {"begin": one.line}},
+            "description": _with_hint(annotation),
+            "check_name": annotation.rule,
+            "fingerprint": _fingerprint(annotation),
+            "severity": levels.get(annotation.severity, "info"),
+            "location": {"path": annotation.path, "lines": {"begin": annotation.line}},
         }
-        for one in annotations
+        for annotation in annotations
     ]
     return json.dumps(issues, indent=1) + "\n"
 
 
 def _sarif(annotations: Sequence[Annotation], version: str) -> str:
-    rules = {one.rule: _sarif_rule(one) for one in reversed(annotations)}
+    rules = {annotation.rule: _sarif_rule(annotation) for annotation in reversed(annotations)}
     ids = sorted(rules)
     driver = {"name": "cuda-grader", "version": version, "rules": [rules[rule] for rule in ids]}
-    results = [_sarif_result(one, ids.index(one.rule)) for one in annotations]
+    results = [_sarif_result(annotation, ids.index(annotation.rule)) for annotation in annotations]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _sarif_rule(one: Annotation) -> dict[str, Any]:
-    help_text = {"help": {"text": one.hint}} if one.hint else {}
-    return {"id": one.rule, "shortDescription": {"text": one.rule.replace("-", " ")}, **help_text}
-
-
-def _sarif_result(one: Annotation, index: int) -> dict[str, Any]:
-    levels = {Severity.ERROR: "error", Severity.WARNING: "warning"}
-    location = {"artifactLocation": {"uri": _uri(one.path)}, "region": {"startLine": one.line}}
+def _sarif_rule(annotation: Annotation) -> dict[str, Any]:
+    help_text = {"help": {"text": annotation.hint}} if annotation.hint else {}
     return {
-        "ruleId": one.rule,
+        "id": annotation.rule,
+        "shortDescription": {"text": annotation.rule.replace("-", " ")},
+        **help_text,
+    }
+
+
+def _sarif_result(annotation: Annotation, index: int) -> dict[str, Any]:
+    levels = {Severity.ERROR: "error", Severity.WARNING: "warning"}
+    location = {"artifactLocation": {"uri": _uri(annotation.path)}, "region": {"startLine": annotation.line}}
+    return {
+        "ruleId": annotation.rule,
         "ruleIndex": index,
-        "level": levels.get(one.severity, "note"),
-        "message": {"text": _with_hint(one)},
+        "level": levels.get(annotation.severity, "note"),
+        "message": {"text": _with_hint(annotation)},
         "locations": [{"physicalLocation": location}],
-        "partialFingerprints": {"finding/v1": _fingerprint(one)},
+        "partialFingerprints": {"finding/v1": _fingerprint(annotation)},
     }
 
 

@@ -97,11 +97,11 @@ def encode(value: Any) -> Any:  # noqa: ANN401 - a field's value, whatever it is
         return value
     if is_dataclass(kind):
         pairs = ((field.name, getattr(value, field.name), field.default) for field in _fields(kind))
-        return {name: encode(held) for name, held, default in pairs if held != default}
+        return {name: encode(item) for name, item, default in pairs if item != default}
     if isinstance(value, dict):
-        return {str(key): encode(held) for key, held in value.items()}
+        return {str(key): encode(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [encode(held) for held in value]
+        return [encode(item) for item in value]
     return _plain(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -117,12 +117,12 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - as above
     raise TypeError(f"a {type(value).__name__} cannot be stored")
 
 
-def decode(kind: Any, value: Any, where: str = "") -> Any:  # noqa: ANN401 - a type's annotation is no type to mypy
+def decode(kind: Any, value: Any, key_path: str = "") -> Any:  # noqa: ANN401 - a type's annotation is no type to mypy
     """Read a value of this type back; raises Misfit naming the place in the file."""
     if kind is Any or type(value) is kind:  # most values are a text or a number of just this type
         return value
     reader, of = _reader(kind)
-    return reader(of, value, where)
+    return reader(of, value, key_path)
 
 
 @cache
@@ -136,15 +136,15 @@ def _reader(kind: Any) -> tuple[Callable[[Any, Any, str], Any], Any]:  # noqa: A
     return (_tuple, get_args(kind)) if origin is tuple else (_leaf, kind)
 
 
-def _record(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - as above
+def _record(kind: Any, value: Any, key_path: str) -> Any:  # noqa: ANN401 - as above
     if not isinstance(value, dict):
-        raise Misfit(f"{where}: expected an object")
+        raise Misfit(f"{key_path}: expected an object")
     values = {}
     for name, hint, default in _fields(kind):
         if name in value:
-            values[name] = decode(hint, value[name], f"{where}.{name}" if where else name)
+            values[name] = decode(hint, value[name], f"{key_path}.{name}" if key_path else name)
         elif default is MISSING:
-            raise Misfit(f"{where}: expected a key {name}" if where else f"expected a key {name}")
+            raise Misfit(f"{key_path}: expected a key {name}" if key_path else f"expected a key {name}")
     return kind(**values)
 
 
@@ -169,44 +169,44 @@ def _fields(kind: Any) -> tuple[_Field, ...]:  # noqa: ANN401 - as above
     )
 
 
-def _either(kinds: tuple[Any, ...], value: Any, where: str) -> Any:  # noqa: ANN401 - as above
+def _either(kinds: tuple[Any, ...], value: Any, key_path: str) -> Any:  # noqa: ANN401 - as above
     """A value of the first type that fits; records keep to one type and None."""
-    others = [kind for kind in kinds if kind is not type(None)]
-    if value is None and len(others) < len(kinds):
+    types = [kind for kind in kinds if kind is not type(None)]
+    if value is None and len(types) < len(kinds):
         return None
-    for kind in others[:-1]:
+    for kind in types[:-1]:
         try:
-            return decode(kind, value, where)
+            return decode(kind, value, key_path)
         except Misfit:
             continue
-    return decode(others[-1], value, where)
+    return decode(types[-1], value, key_path)
 
 
-def _tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:  # noqa: ANN401 - as above
+def _tuple(kinds: tuple[Any, ...], value: Any, key_path: str) -> tuple[Any, ...]:  # noqa: ANN401 - as above
     if not isinstance(value, list):
-        raise Misfit(f"{where}: expected an array")
+        raise Misfit(f"{key_path}: expected an array")
     if len(kinds) == 2 and kinds[1] is Ellipsis:  # noqa: PLR2004 - the type and the dots
-        return tuple(decode(kinds[0], held, f"{where}[{index}]") for index, held in enumerate(value))
+        return tuple(decode(kinds[0], item, f"{key_path}[{index}]") for index, item in enumerate(value))
     if len(kinds) != len(value):
-        raise Misfit(f"{where}: expected {len(kinds)} entries, found {len(value)}")
+        raise Misfit(f"{key_path}: expected {len(kinds)} entries, found {len(value)}")
     pairs = enumerate(zip(kinds, value, strict=True))
-    return tuple(decode(kind, held, f"{where}[{index}]") for index, (kind, held) in pairs)
+    return tuple(decode(kind, item, f"{key_path}[{index}]") for index, (kind, item) in pairs)
 
 
-def _leaf(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - as above
+def _leaf(kind: Any, value: Any, key_path: str) -> Any:  # noqa: ANN401 - as above
     expected = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
     if kind is float and (value in NOT_FINITE or isinstance(value, int)) and not isinstance(value, bool):
         try:
             return float(value)
         except OverflowError:
-            raise Misfit(f"{where}: expected a number that is not so large") from None
+            raise Misfit(f"{key_path}: expected a number that is not so large") from None
     if kind is Fraction and isinstance(value, str) and EXACT.fullmatch(value):
         return Fraction(value)
     if kind is bytes and isinstance(value, str):
         try:
             return base64.b64decode(value, validate=True)
         except (binascii.Error, ValueError):
-            raise Misfit(f"{where}: expected base64") from None
+            raise Misfit(f"{key_path}: expected base64") from None
     if isinstance(kind, type) and issubclass(kind, Enum) and value in [member.value for member in kind]:
         return kind(value)
-    raise Misfit(f"{where}: expected {expected.get(kind, f'a {kind.__name__}')}")
+    raise Misfit(f"{key_path}: expected {expected.get(kind, f'a {kind.__name__}')}")

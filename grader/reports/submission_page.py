@@ -116,18 +116,18 @@ class _Shown:
     def finding(self, finding: Finding, message: str) -> ShownFinding:
         """Lay a finding out; one that was told before is not drawn again."""
         self.findings += 1
-        where = excerpts.lines_in_words(finding)
-        told = text.is_told(finding, message)
+        lines_in_words = excerpts.lines_in_words(finding)
+        is_repeated = text.is_told(finding, message)
         if not self._is_new("finding", finding.message, finding.line, finding.other_line):
-            return ShownFinding(self.findings, finding, told, where, drawn=False)
+            return ShownFinding(self.findings, finding, is_repeated, lines_in_words, drawn=False)
         case = self.cases.get(finding.case) if finding.kind is FindingKind.WRONG_OUTPUT else None
         shape = sizes(case.smallest or case.case.shape) if case else ""
         heat = self._heat(finding, case) if case else None
         return ShownFinding(
             self.findings,
             finding,
-            told,
-            where,
+            is_repeated,
+            lines_in_words,
             self._quoted(finding),
             self._race(finding),
             heat,
@@ -161,9 +161,11 @@ class _Shown:
         return race
 
     def _heat(self, finding: Finding, case: CaseEvidence) -> pictures.Heat | None:
-        comparisons = [one for one in case.comparisons if one.wrong]
-        named = [one for one in comparisons if one.array == finding.array]
-        wrong = next(iter([*named, *(one for one in comparisons if not one.kernel)]), None)
+        comparisons = [comparison for comparison in case.comparisons if comparison.wrong]
+        of_array = [comparison for comparison in comparisons if comparison.array == finding.array]
+        wrong = next(
+            iter([*of_array, *(comparison for comparison in comparisons if not comparison.kernel)]), None
+        )
         if wrong is None or wrong.heat is None or self.heat_maps == MOST_HEAT_MAPS:
             return None
         if not pictures.says_something(wrong.heat):
@@ -268,14 +270,14 @@ def _start(laid_out: _Shown) -> Start | None:
 def _telling(grade: Grade, result: CheckResult, cause: Cause | None) -> Iterator[Finding]:
     """Of what is told first: a finding that shows the line, and one that shows what is wrong in an output."""
     line = cause.line if cause else None
-    others = (item.result.findings for item in grade.items if item.result is not result)
-    everywhere = [*result.findings, *(finding for findings in others for finding in findings)]
-    wanted = [
+    of_other_items = (item.result.findings for item in grade.items if item.result is not result)
+    all_findings = [*result.findings, *(finding for findings in of_other_items for finding in findings)]
+    candidates = [
         finding
-        for finding in (everywhere if line else result.findings)
+        for finding in (all_findings if line else result.findings)
         if excerpts.lines_of(finding) and (line is None or line in excerpts.lines_of(finding))
     ]
-    yield from sorted(wanted, key=lambda finding: (finding.kind not in GRAVEST, finding.line != line))[:1]
+    yield from sorted(candidates, key=lambda finding: (finding.kind not in GRAVEST, finding.line != line))[:1]
     wrong = [finding for finding in result.findings if finding.kind is FindingKind.WRONG_OUTPUT]
     yield from sorted(wrong, key=lambda finding: not text.is_told(finding, result.message))[:1]
 
@@ -310,15 +312,15 @@ def _amounts(items: tuple[ShownItem, ...]) -> Iterator[Bars]:
         amounts = item.item.result.amounts
         if amounts is None or amounts.metric not in METRICS:
             continue
-        asked = None if amounts.asked is None else float(amounts.asked) * amounts.baseline
-        most = max(amounts.submission, amounts.baseline, asked or 0)
+        target = None if amounts.asked is None else float(amounts.asked) * amounts.baseline
+        most = max(amounts.submission, amounts.baseline, target or 0)
         rows = [
             _amount(text_of("bars-yours"), amounts.submission, most, "fill"),
             _amount(text_of("kernel-of", baseline=amounts.baseline_name), amounts.baseline, most, "other"),
         ]
-        if amounts.asked is not None and asked is not None:
+        if amounts.asked is not None and target is not None:
             label = text_of("bars-asked", share=plain_percent(amounts.asked))
-            rows.append(_amount(label, int(asked), most, "pass"))
+            rows.append(_amount(label, int(target), most, "pass"))
         unit = amounts.unit or text_of(METRICS[amounts.metric][1])
         title = text_of("bars-title", title=text.title(item.item), metric=one_line(unit, 60))
         yield Bars(title, tuple(rows))

@@ -59,8 +59,8 @@ def part(name: str, /, **values: Detail) -> tuple[Clause, ...]:
     return (Clause(name, tuple(values.items())),)
 
 
-def read_bytes(file: Path, inside: Path | None, most: int, wanted: str) -> bytes:
-    """The bytes of a file, ``most`` at most, which is to be ``wanted``; raises `Unusable`.
+def read_bytes(file: Path, inside: Path | None, most: int, expected: str) -> bytes:
+    """The bytes of a file, ``most`` at most, which is to be ``expected``; raises `Unusable`.
 
     A link is followed if it leads to a file under ``inside``, the folder of the same student; without
     ``inside`` none is. The file is opened once, without waiting for anybody, and what was opened is checked.
@@ -77,18 +77,20 @@ def read_bytes(file: Path, inside: Path | None, most: int, wanted: str) -> bytes
             content = stream.read(most + 1) if status.st_size <= most else b""
             size = max(status.st_size, len(content))
     except (OSError, RuntimeError) as error:
-        named = getattr(error, "strerror", None)
-        reason: Detail = named.lower() if named else part("link-in-circle")
+        message = getattr(error, "strerror", None)
+        reason: Detail = message.lower() if message else part("link-in-circle")
         raise Unusable(FindingCode.FILE_UNREADABLE, name=name, reason=reason) from error
-    require_size(size, name, most, wanted)
+    require_size(size, name, most, expected)
     return content
 
 
-def require_size(size: int, name: str, most: int, wanted: str) -> None:
+def require_size(size: int, name: str, most: int, expected: str) -> None:
     """Raises `Unusable` for a file of more than ``most`` bytes, a whole number of MiB."""
     if size > most:
         mebibytes = most // 2**20
-        raise Unusable(FindingCode.FILE_TOO_LARGE, name=name, bytes=size, wanted=part(wanted), most=mebibytes)
+        raise Unusable(
+            FindingCode.FILE_TOO_LARGE, name=name, bytes=size, wanted=part(expected), most=mebibytes
+        )
 
 
 def _behind_link(file: Path, inside: Path | None, name: str) -> Path:
@@ -105,18 +107,18 @@ def _require_regular(status: os.stat_result, name: str) -> None:
         raise not_wanted(name, _NO_FILE.get(stat.S_IFMT(status.st_mode), "is-no-file"), "a-source")
 
 
-def not_wanted(name: str, what: str, wanted: str) -> Unusable:
+def not_wanted(name: str, what: str, expected: str) -> Unusable:
     """That a file is something else than what is wanted, both by the names of their clauses."""
-    return Unusable(FindingCode.FILE_IS, name=name, what=part(what), wanted=part(wanted))
+    return Unusable(FindingCode.FILE_IS, name=name, what=part(what), wanted=part(expected))
 
 
-def require_text(content: bytes, name: str, wanted: str = "source-text") -> None:
+def require_text(content: bytes, name: str, expected: str = "source-text") -> None:
     """Raises `Unusable` for what is no text: a program, an archive, a document, NUL bytes."""
     for start, kind in _MAGIC:
         if content.startswith(start):
-            raise Unusable(FindingCode.FILE_NO_TEXT, name=name, what=part(kind), wanted=part(wanted))
+            raise Unusable(FindingCode.FILE_NO_TEXT, name=name, what=part(kind), wanted=part(expected))
     if b"\0" in content and not _is_utf16(content):
-        raise Unusable(FindingCode.FILE_NO_TEXT, name=name, what=part("is-binary"), wanted=part(wanted))
+        raise Unusable(FindingCode.FILE_NO_TEXT, name=name, what=part("is-binary"), wanted=part(expected))
 
 
 def _is_utf16(content: bytes) -> bool:
@@ -184,8 +186,8 @@ _LAST_NUMBER = re.compile(r"[_-]\d{1,20}$", re.ASCII)
 def ending(name: str) -> str:
     """The ending of a file name in small letters, ``.cu`` or ``.tar.gz``; empty where it has none."""
     suffixes = PurePosixPath(name).suffixes[-2:]
-    both = "".join(suffixes).lower()
-    return both if both in ARCHIVES else "".join(suffixes[-1:]).lower()
+    compound = "".join(suffixes).lower()
+    return compound if compound in ARCHIVES else "".join(suffixes[-1:]).lower()
 
 
 def stem(name: str) -> str:
@@ -199,17 +201,17 @@ def ids(labels: Mapping[str, str]) -> dict[str, str]:
     The order of ``labels`` does not matter. Labels that need no change get their id first; of those that
     would share one the later, in alphabetical order of the keys, get ``-2``, ``-3`` …
     """
-    taken: set[str] = set()
-    given: dict[str, str] = {}
+    used: set[str] = set()
+    by_key: dict[str, str] = {}
     for key in sorted(labels, key=lambda key: (safe(labels[key]) != labels[key], key)):
         wish = unique = safe(labels[key])
         number = 1
-        while looks(unique) in taken:
+        while looks(unique) in used:
             number += 1
             unique = f"{wish}-{number}"
-        taken.add(looks(unique))
-        given[key] = unique
-    return given
+        used.add(looks(unique))
+        by_key[key] = unique
+    return by_key
 
 
 def looks(name: str) -> str:
@@ -226,12 +228,12 @@ def safe(label: str) -> str:
     A long one is cut before the number that it ends with, by which a platform tells students apart.
     """
     composed = unicodedata.normalize("NFC", label)
-    kept = "".join(character if _is_safe(character) else "_" for character in composed).lstrip(".-")
-    if len(kept) > MAX_CHARACTERS and (number := _LAST_NUMBER.search(kept)):
-        kept = kept[: MAX_CHARACTERS - len(number[0])] + number[0]
-    return kept[:MAX_CHARACTERS].rstrip(".") or "submission"
+    name = "".join(character if _is_safe(character) else "_" for character in composed).lstrip(".-")
+    if len(name) > MAX_CHARACTERS and (number := _LAST_NUMBER.search(name)):
+        name = name[: MAX_CHARACTERS - len(number[0])] + number[0]
+    return name[:MAX_CHARACTERS].rstrip(".") or "submission"
 
 
 def _is_safe(character: str) -> bool:
-    seen = unicodedata.category(character)[0] in "LMN" and not _UNSEEN.match(character)
-    return seen or character in "._-"
+    visible = unicodedata.category(character)[0] in "LMN" and not _UNSEEN.match(character)
+    return visible or character in "._-"

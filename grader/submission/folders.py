@@ -107,86 +107,86 @@ MOST_NAMES = 8
 
 
 def read_item(
-    item: Item, wanted: Wanted = SOURCE, *, archived: bool = False
+    item: Item, expected: Wanted = SOURCE, *, archived: bool = False
 ) -> tuple[str, bytes, Named[bytes]]:
-    """The name of the file that is ``wanted``, its bytes, and the headers beside it; raises `Unusable`.
+    """The name of the file that is ``expected``, its bytes, and the headers beside it; raises `Unusable`.
 
     An archive counts as the folder that it holds; one in another (``archived``) is not opened.
     """
     if item.is_folder:
-        return _read_folder(item, wanted, archived=archived)
+        return _read_folder(item, expected, archived=archived)
     if item.is_file and ending(item.name) in ARCHIVES and not archived:
-        return _read_archive(item, wanted)
-    _require_name(item, wanted)
-    return item.name, _content_of(item, wanted), ()
+        return _read_archive(item, expected)
+    _require_name(item, expected)
+    return item.name, _content_of(item, expected), ()
 
 
-def _read_archive(item: Item, wanted: Wanted) -> tuple[str, bytes, Named[bytes]]:
+def _read_archive(item: Item, expected: Wanted) -> tuple[str, bytes, Named[bytes]]:
     content = item.read(archives.MAX_BYTES, "an-archive")
     try:
-        return read_item(archives.opened(item.name, content), wanted, archived=True)
+        return read_item(archives.opened(item.name, content), expected, archived=True)
     except Unusable as unusable:
         remark = Clause("in-archive", (("name", escaped(item.name, 60)),))
         unusable.finding = remarked(unusable.finding, remark)
         raise
 
 
-def _require_name(item: Item, wanted: Wanted) -> None:
+def _require_name(item: Item, expected: Wanted) -> None:
     """What is no regular file gets another message, when it is read."""
     kind = ending(item.name)
-    if not item.is_file or kind in wanted.endings:
+    if not item.is_file or kind in expected.endings:
         return
     if kind in UNREAD_ARCHIVES or kind in ARCHIVES:
         what = part("is-nested" if kind in ARCHIVES else "is-other-archive")
-        expected = part("archive-of", choices=ARCHIVES, wanted=part(wanted.group))
+        description = part("archive-of", choices=ARCHIVES, wanted=part(expected.group))
     else:
-        what = part("is-not", wanted=part(wanted.kind))
-        expected = part("the-ending", choices=wanted.endings)
-    raise Unusable(FindingCode.FILE_IS, name=escaped(item.name), what=what, wanted=expected)
+        what = part("is-not", wanted=part(expected.kind))
+        description = part("the-ending", choices=expected.endings)
+    raise Unusable(FindingCode.FILE_IS, name=escaped(item.name), what=what, wanted=description)
 
 
-def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
-    items = _content(folder, wanted)
+def _read_folder(folder: Item, expected: Wanted, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
+    items = _content(folder, expected)
     files = [item for item in items if not item.is_folder]
-    source = _source(files, folder.noun, wanted)
+    source = _source(files, folder.noun, expected)
     if ending(source.name) in ARCHIVES:
-        return read_item(source, wanted, archived=archived)
-    content = _content_of(source, wanted)
-    beside = wanted.beside
+        return read_item(source, expected, archived=archived)
+    content = _content_of(source, expected)
+    beside = expected.beside
     if beside is None:
         return source.name, content, ()
     chosen = [file for file in files if file is not source and beside.fullmatch(file.name)]
     _require_distinct([source, *chosen])
-    headers = {file.name: _text_of(file, wanted) for file in chosen}
+    headers = {file.name: _text_of(file, expected) for file in chosen}
     below = [item for item in items if item.is_folder]
-    headers |= headers_from_folders(content, headers, below, beside, lambda item: _text_of(item, wanted))
+    headers |= headers_from_folders(content, headers, below, beside, lambda item: _text_of(item, expected))
     if sum(map(len, headers.values())) > MAX_BYTES:
         raise Unusable(FindingCode.HEADERS_TOO_LARGE, most=MAX_BYTES // 2**20)
     return source.name, content, tuple(headers.items())
 
 
-def _content(folder: Item, wanted: Wanted) -> list[Item]:
+def _content(folder: Item, expected: Wanted) -> list[Item]:
     """What is in the folder that counts: itself, or one in it."""
     noun = part(f"the-{folder.noun}")
-    inner = settle(folder, wanted.opened)
+    inner = settle(folder, expected.opened)
     items = list(inner.items)
     if len(items) > MAX_ENTRIES:
-        one = part(f"{wanted.one}-and-headers" if wanted.beside else wanted.one)
+        one = part(f"{expected.one}-and-headers" if expected.beside else expected.one)
         raise Unusable(FindingCode.FOLDER_TOO_MANY, noun=noun, number=len(items), wanted=one)
     if not items:
-        raise Unusable(FindingCode.FOLDER_EMPTY, noun=noun, wanted=part(wanted.one))
+        raise Unusable(FindingCode.FOLDER_EMPTY, noun=noun, wanted=part(expected.one))
     if inner.several:
         names = tuple(f"`{escaped(name, 60)}`" for name in inner.several[:MOST_NAMES])
-        raise Unusable(FindingCode.SEVERAL_FOLDERS, noun=noun, wanted=part(wanted.group), names=names)
+        raise Unusable(FindingCode.SEVERAL_FOLDERS, noun=noun, wanted=part(expected.group), names=names)
     return items
 
 
-def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:
+def _source(files: list[Item], noun: str, expected: Wanted) -> Item:
     """The one file of the endings that are preferred, or else of others that may hold it, or one archive."""
-    for endings in (*wanted.groups, ARCHIVES):
+    for endings in (*expected.groups, ARCHIVES):
         candidates = [file for file in files if ending(file.name) in endings]
-        if wanted.several and len(candidates) > 1 and endings is not ARCHIVES:
-            return _beginning(candidates, noun, wanted)
+        if expected.several and len(candidates) > 1 and endings is not ARCHIVES:
+            return _beginning(candidates, noun, expected)
         if len(candidates) > 1:
             raise Unusable(
                 FindingCode.SEVERAL_SOURCES,
@@ -200,8 +200,8 @@ def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:
     raise Unusable(
         FindingCode.NO_SOURCE,
         noun=part(f"the-{noun}"),
-        missing=part(wanted.missing),
-        wanted=part(wanted.one),
+        missing=part(expected.missing),
+        wanted=part(expected.one),
         held=part("it-holds", names=_listed(files)) if files else part("only-folders"),
     )
 
@@ -209,12 +209,12 @@ def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:
 _MAIN = re.compile(r"\bmain\s*\([^;{}()]{0,300}\)[^;{}()]{0,100}\{")
 
 
-def _beginning(candidates: list[Item], noun: str, wanted: Wanted) -> Item:
+def _beginning(candidates: list[Item], noun: str, expected: Wanted) -> Item:
     """The one of several sources with ``main``; the first by name where none has it.
 
     What another one includes is no source of its own.
     """
-    texts = {item: CppText(decode(_text_of(item, wanted))) for item in candidates}
+    texts = {item: CppText(decode(_text_of(item, expected))) for item in candidates}
     included = included_names(text.text for text in texts.values())
     not_included = [item for item in candidates if item.name not in included] or candidates
     having = [item for item in not_included if _MAIN.search(texts[item].without_comments or texts[item].text)]
@@ -234,17 +234,17 @@ def _require_distinct(files: list[Item]) -> None:
         first[folded] = file.name
 
 
-def _content_of(item: Item, wanted: Wanted) -> bytes:
+def _content_of(item: Item, expected: Wanted) -> bytes:
     """The bytes of a file that is wanted, with something in it."""
-    content = _text_of(item, wanted)
+    content = _text_of(item, expected)
     if not content.removeprefix(codecs.BOM_UTF8).strip():
-        raise Unusable(FindingCode.FILE_EMPTY, name=escaped(item.name), wanted=part(wanted.file))
+        raise Unusable(FindingCode.FILE_EMPTY, name=escaped(item.name), wanted=part(expected.file))
     return content
 
 
-def _text_of(item: Item, wanted: Wanted) -> bytes:
-    content = item.read(MAX_BYTES, wanted.kind)
-    require_text(content, escaped(item.name), wanted.text)
+def _text_of(item: Item, expected: Wanted) -> bytes:
+    content = item.read(MAX_BYTES, expected.kind)
+    require_text(content, escaped(item.name), expected.text)
     return content
 
 
@@ -265,7 +265,7 @@ def headers_from_folders(
     source: bytes,
     beside_source: Mapping[str, bytes],
     folders: list[Item],
-    wanted: re.Pattern[str],
+    pattern: re.Pattern[str],
     read: Callable[[Item], bytes],
 ) -> dict[str, bytes]:
     """Headers in ``folders`` by their paths, ``lib/tile.hpp``: those that the source or a header names.
@@ -275,18 +275,18 @@ def headers_from_folders(
     waiting = [source, *beside_source.values()]
     if not folders or not any(map(_INCLUDE.search, waiting)):
         return {}
-    below = dict(_files(folders, wanted))
-    taken: dict[str, bytes] = {}
+    below = dict(_files(folders, pattern))
+    headers: dict[str, bytes] = {}
     while waiting:
         names = {_last(name.decode(errors="replace")) for name in _INCLUDE.findall(waiting.pop())}
         for path in [path for path in below if _last(path) in names]:
-            taken[path] = read(below.pop(path))
-            waiting.append(taken[path])
-    return taken
+            headers[path] = read(below.pop(path))
+            waiting.append(headers[path])
+    return headers
 
 
-def _files(folders: list[Item], wanted: re.Pattern[str]) -> Iterator[tuple[str, Item]]:
-    """Files whose names are ``wanted``, by their paths from where the folders lie."""
+def _files(folders: list[Item], pattern: re.Pattern[str]) -> Iterator[tuple[str, Item]]:
+    """Files whose names match the ``pattern``, by their paths from where the folders lie."""
     waiting = [(folder.name, folder, 1) for folder in folders]
     looked_at = 0
     while waiting:
@@ -298,7 +298,7 @@ def _files(folders: list[Item], wanted: re.Pattern[str]) -> Iterator[tuple[str, 
             inner = f"{path}/{item.name}"
             if item.is_folder and depth < MOST_DEPTH:
                 waiting.append((inner, item, depth + 1))
-            elif not item.is_folder and wanted.fullmatch(item.name):
+            elif not item.is_folder and pattern.fullmatch(item.name):
                 yield inner, item
 
 

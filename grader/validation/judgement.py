@@ -51,9 +51,9 @@ def strays(mistake: StaffMistake, outcome: TrialOutcome) -> Iterator[str]:
     """
     if outcome.error or set(outcome.failed) == set(mistake.loses) - set(outcome.skipped):
         return
-    got = ", ".join(outcome.failed) or "nothing"
-    wanted = ", ".join(mistake.loses) or "nothing"
-    yield f"{mistake.file} (seed {outcome.seed}) loses {got}; the table says {wanted}"
+    lost = ", ".join(outcome.failed) or "nothing"
+    expected = ", ".join(mistake.loses) or "nothing"
+    yield f"{mistake.file} (seed {outcome.seed}) loses {lost}; the table says {expected}"
 
 
 def unjudged(mistake: StaffMistake, outcome: TrialOutcome) -> bool:
@@ -76,9 +76,9 @@ def stability(
 
 
 def _of_solution(report: Report) -> Iterator[str]:
-    for where, outcome in (("", report.solution), (" on the GPU", report.on_gpu)):
+    for suffix, outcome in (("", report.solution), (" on the GPU", report.on_gpu)):
         if outcome is not None and not outcome.error and not is_full(outcome):
-            yield f"{_not_full(outcome)}{where}"
+            yield f"{_not_full(outcome)}{suffix}"
 
 
 def _not_full(outcome: TrialOutcome) -> str:
@@ -161,10 +161,10 @@ def _loses_by_itself(item: RubricItem, outcome: TrialOutcome) -> bool:
 
 
 def _errors(report: Report) -> Iterator[str]:
-    named = [report.solution, *([report.skeleton] if report.skeleton else [])]
-    named += [*report.baselines, *([report.on_gpu] if report.on_gpu else [])]
-    named += [outcome for _, outcome in (*report.mistakes, *report.mutants)]
-    for outcome in named:
+    outcomes = [report.solution, *([report.skeleton] if report.skeleton else [])]
+    outcomes += [*report.baselines, *([report.on_gpu] if report.on_gpu else [])]
+    outcomes += [outcome for _, outcome in (*report.mistakes, *report.mutants)]
+    for outcome in outcomes:
         if outcome.error:
             yield f"{outcome.name}: {outcome.error}"
     yield from report.stability.errors
@@ -188,13 +188,13 @@ def columns(
 def case_uses(cases: Iterable[str], caught_by: Columns) -> tuple[CaseUse, ...]:
     """What each case is good for, in the order given."""
     rows = {case: frozenset(name for name, by in caught_by.items() if case in by) for case in cases}
-    kept = _smallest(rows)
+    needed = _smallest(rows)
     return tuple(
         CaseUse(
             case=case,
             caught=len(row),
             alone=tuple(name for name in caught_by if caught_by[name] == {case}),
-            spare=case not in kept,
+            spare=case not in needed,
         )
         for case, row in rows.items()
     )
@@ -202,10 +202,10 @@ def case_uses(cases: Iterable[str], caught_by: Columns) -> tuple[CaseUse, ...]:
 
 def _smallest(rows: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """A small set of cases that catches all that all of them catch: the greedy set cover (Chvátal, 1979)."""
-    left = frozenset[str]().union(*rows.values())
-    kept: set[str] = set()
-    while left:
-        best = max(rows, key=lambda case: len(rows[case] & left))
-        kept.add(best)
-        left -= rows[best]
-    return frozenset(kept)
+    uncovered = frozenset[str]().union(*rows.values())
+    needed: set[str] = set()
+    while uncovered:
+        best = max(rows, key=lambda case: len(rows[case] & uncovered))
+        needed.add(best)
+        uncovered -= rows[best]
+    return frozenset(needed)

@@ -150,42 +150,44 @@ class Attempts:
         launch = plan_launch(self.assignment.kernel, self.kernel.build, shape)
         if isinstance(launch, Finding):
             return False
-        given = arguments(self.assignment, self.kernel.build, case, self.oracle)
-        run = self.kernel.again(launch, given, max(1, self.budget.left))
+        arguments_of_case = arguments(self.assignment, self.kernel.build, case, self.oracle)
+        run = self.kernel.again(launch, arguments_of_case, max(1, self.budget.left))
         self.budget.left -= run.work
         if not run.completed:
             return False
         read = {
             a.name: numbers(np.asarray(a.value))
-            for a in given
+            for a in arguments_of_case
             if a.direction in ("in", "inout") and _is_array(a.value)
         }
         expected = self.oracle.expected(read, shape)
-        if not any(compare(name, got, *expected[name]).wrong for name, got in run.outputs):
+        if not any(compare(name, output, *expected[name]).wrong for name, output in run.outputs):
             return False
-        arrays = example_of(given, read, [(name, got, *expected[name]) for name, got in run.outputs])
+        arrays = example_of(
+            arguments_of_case, read, [(name, output, *expected[name]) for name, output in run.outputs]
+        )
         self.budget.examples[case.kernel, case.inputs, case.shape] = arrays
         return True
 
 
 def example_of(
-    given: tuple[Argument, ...], read: dict[str, Reals], outputs: list[tuple[str, Reals, Reals, Reals]]
+    launched: tuple[Argument, ...], read: dict[str, Reals], outputs: list[tuple[str, Reals, Reals, Reals]]
 ) -> tuple[ExampleArray, ...]:
     """The inputs and outputs of a run that are small, under the student's own names."""
-    arguments = {argument.name: argument for argument in given}
+    arguments = {argument.name: argument for argument in launched}
     arrays = [
         ExampleArray(arguments[name].label, array.shape, _floats(array))
         for name, array in read.items()
         if array.size <= MOST_NUMBERS
     ]
-    for name, got, expected, bound in outputs:
-        if got.size <= MOST_NUMBERS:
+    for name, output, expected, bound in outputs:
+        if output.size <= MOST_NUMBERS:
             before = np.asarray(arguments[name].value)
-            picture = states(got, expected, bound, poison=untouched(got, before))
-            values = numbers(got)
+            picture = states(output, expected, bound, poison=untouched(output, before))
+            values = numbers(output)
             label = arguments[name].label
             arrays.append(
-                ExampleArray(label, got.shape, _floats(values), _floats(np.ma.getdata(expected)), picture)
+                ExampleArray(label, output.shape, _floats(values), _floats(np.ma.getdata(expected)), picture)
             )
     return tuple(arrays)
 
@@ -202,10 +204,10 @@ def shrunk(sizes: Sizes, fails: Callable[[Sizes], bool]) -> Sizes:
     """Sizes none of which can be made smaller by itself, as far as ``fails`` can tell."""
     outcomes: dict[Sizes, bool] = {sizes: True}
 
-    def still_fails(tried: Sizes) -> bool:
-        if tried not in outcomes:
-            outcomes[tried] = fails(tried)
-        return outcomes[tried]
+    def still_fails(sizes: Sizes) -> bool:
+        if sizes not in outcomes:
+            outcomes[sizes] = fails(sizes)
+        return outcomes[sizes]
 
     for candidates in (_coarse, _fine):
         while True:
@@ -262,18 +264,18 @@ def with_order(
 
 def orders(parameters: Sequence[Parameter], names: Sequence[str]) -> Iterator[Order]:
     """The orders to try: that of the names, or of a few sizes every one where the names tell nothing."""
-    wanted = [parameter.name.casefold() for parameter in parameters]
-    given = [name.casefold() for name in names]
-    if given == wanted:
+    expected = [parameter.name.casefold() for parameter in parameters]
+    student_names = [name.casefold() for name in names]
+    if student_names == expected:
         return
     usual = tuple(range(len(parameters)))
-    if sorted(given) == sorted(wanted) and len(set(wanted)) == len(wanted):
-        named = tuple(wanted.index(name) for name in given)
+    if sorted(student_names) == sorted(expected) and len(set(expected)) == len(expected):
+        by_name = tuple(expected.index(name) for name in student_names)
         if all(
             parameters[position].dtype == parameter.dtype
-            for position, parameter in zip(named, parameters, strict=True)
+            for position, parameter in zip(by_name, parameters, strict=True)
         ):
-            yield named
+            yield by_name
         return
     sizes = [position for position in usual if parameters[position].direction == "value"]
     alike = len({parameters[position].dtype for position in sizes}) == 1

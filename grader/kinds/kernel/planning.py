@@ -57,8 +57,8 @@ def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) 
     arrays = draw_inputs(oracle, case)
     unnamed = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(built.constants))
     names = dict(built.student_names)
-    named = (replace(argument, student_name=names.get(argument.name, "")) for argument in unnamed)
-    return tuple(_with_offset(argument, case.offset) for argument in named)
+    with_names = (replace(argument, student_name=names.get(argument.name, "")) for argument in unnamed)
+    return tuple(_with_offset(argument, case.offset) for argument in with_names)
 
 
 def _with_offset(argument: Argument, offset: int) -> Argument:
@@ -81,13 +81,13 @@ def timing_sets(
 
 def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, tools: Tools) -> Baselines:
     """The counters of each baseline kernel on the cases that a `traffic` item asks about."""
-    wanted: dict[str, set[str]] = {}
+    case_ids: dict[str, set[str]] = {}
     for item in assignment.rubric:
         if item.check == "traffic":
             chosen = {case.id for case in cases if item.looks_at(case)}
-            wanted.setdefault(str(dict(item.options)["baseline"]), set()).update(chosen)
+            case_ids.setdefault(str(dict(item.options)["baseline"]), set()).update(chosen)
     counters: dict[str, dict[str, Counters]] = {}
-    for name, chosen in wanted.items():
+    for name, chosen in case_ids.items():
         built = _staff_build(assignment, name, tools)
         kernel = EmulatedKernel(built, "", f"{name}.cu")
         for case in (case for case in cases if case.id in chosen):
@@ -99,8 +99,10 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
                 raise OurError(
                     f"the baseline {name}.cu cannot be launched for case {case.id}: {launch.message}"
                 )
-            given = arguments(assignment, built, case, oracle)
-            counters.setdefault(case.id, {})[name] = kernel.launch(launch, given, count_only=True).counters
+            arguments_of_case = arguments(assignment, built, case, oracle)
+            counters.setdefault(case.id, {})[name] = kernel.launch(
+                launch, arguments_of_case, count_only=True
+            ).counters
     return tuple((case, tuple(by_name.items())) for case, by_name in counters.items())
 
 
@@ -119,8 +121,8 @@ def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backe
 
 def is_timed(assignment: Assignment, backend: Backend) -> bool:
     """Whether a rubric item asks for a speedup, and the backend measures time."""
-    asked = any(item.check == "speedup" for item in assignment.rubric)
-    return asked and backend.measures_time and assignment.timing is not None
+    is_scored = any(item.check == "speedup" for item in assignment.rubric)
+    return is_scored and backend.measures_time and assignment.timing is not None
 
 
 def timing_staff(assignment: Assignment, oracle: Oracle, kernels: Sequence[StaffKernel]) -> TimingStaff:
@@ -150,9 +152,10 @@ def _staff_kernel(
         for p in assignment.kernel.parameters
     )
     types = widths(scalars, built.parameter_bytes)
-    kept = has_variables(built.ptx)
+    variables = has_variables(built.ptx)
     images = tuple(
-        (a, Image(assemble(tools, built.ptx, a), built.entry, types, variables=kept)) for a in architectures
+        (a, Image(assemble(tools, built.ptx, a), built.entry, types, variables=variables))
+        for a in architectures
     )
     return StaffKernel(name, images, launch)
 
@@ -209,25 +212,27 @@ def untimed(plan: Plan, error: str = "", refused: Finding | None = None) -> Timi
 
 def read(plan: Plan, runs: Runs, job: TimingJob | Finding | None, oracle: Oracle, file: str) -> Timing | None:
     """What the rounds of a submission gave, or why nothing was timed; None where nobody is timed."""
-    seen = runs.timed
+    observed = runs.timed
     if runs.problem or job is None:
         return untimed(plan, runs.problem)
     if isinstance(job, Finding):
         return untimed(plan, refused=job)
-    if seen is None or seen.answer is None or seen.answer.timing is None:
-        return untimed(plan, seen.answer.error if seen and seen.answer else "")
+    if observed is None or observed.answer is None or observed.answer.timing is None:
+        return untimed(plan, observed.answer.error if observed and observed.answer else "")
     from grader.gpu.timing import read_timing  # noqa: PLC0415 - on the emulator it is not loaded
 
     try:
         return read_timing(
-            seen.answer.timing, _outputs(seen, job), _question(seen, seen.answer, job, oracle, file, plan)
+            observed.answer.timing,
+            _outputs(observed, job),
+            _question(observed, observed.answer, job, oracle, file, plan),
         )
     except OurError as trouble:
         return untimed(plan, str(trouble))
 
 
 def _question(
-    seen: Observed, answer: HarnessAnswer, job: TimingJob, oracle: Oracle, file: str, plan: Plan
+    observed: Observed, answer: HarnessAnswer, job: TimingJob, oracle: Oracle, file: str, plan: Plan
 ) -> TimingQuestion:
     from grader.gpu.timing import TimingQuestion  # noqa: PLC0415 - as above
 
@@ -241,41 +246,41 @@ def _question(
         written_bytes=sum(a.value.nbytes for a in arrays if a.direction in ("out", "inout")),
         l2_bytes=answer.device.l2_bytes if answer.device else 0,
         file=file,
-        occupancy=_occupancy(seen, answer, job),
+        occupancy=_occupancy(observed, answer, job),
         shape=shape,
     )
 
 
 def _expected(arguments: tuple[Any, ...], oracle: Oracle, shape: dict[str, int]) -> Expected:
-    given = {a.name: numbers(a.value) for a in arguments if a.direction in ("in", "inout")}
-    return oracle.expected(given, shape)
+    inputs = {a.name: numbers(a.value) for a in arguments if a.direction in ("in", "inout")}
+    return oracle.expected(inputs, shape)
 
 
-def _occupancy(seen: Observed, answer: HarnessAnswer, job: TimingJob) -> float | None:
+def _occupancy(observed: Observed, answer: HarnessAnswer, job: TimingJob) -> float | None:
     """The share of a multiprocessor's threads that the launch can keep resident, as the driver counts."""
     student = answer.resources.get("student")
     if student is None or student.blocks_per_multiprocessor is None or not isinstance(job.launch, Launch):
         return None
-    most = _MOST_THREADS.get(seen.gpu.capability, 2048)
+    most = _MOST_THREADS.get(observed.gpu.capability, 2048)
     warps = -(-prod(job.launch.block) // 32)
     return min(1.0, student.blocks_per_multiprocessor * warps * 32 / most)
 
 
-def _outputs(seen: Observed, job: TimingJob) -> Outputs:
+def _outputs(observed: Observed, job: TimingJob) -> Outputs:
     """The outputs of timed launches that came back, by input set and digest."""
     from grader.gpu.answer import read_array  # noqa: PLC0415 - as above
 
-    listed = (seen.answer.timing or {}).get("outputs", []) if seen.answer else []
-    result = seen.result
+    listed = (observed.answer.timing or {}).get("outputs", []) if observed.answer else []
+    result = observed.result
     if result is None or not isinstance(listed, list) or len(listed) > len(job.outputs()):
         raise OurError("the harness lists outputs of timed launches that it cannot have")
     like = {a.name: a.value for a in job.sets[0] if isinstance(a.value, np.ndarray)}
     outputs: dict[tuple[int, str], dict[str, Any]] = {}
     for line in listed:
-        which, digest, array, file = _entry(line)
-        if array not in like or file not in job.outputs() or which not in range(len(job.sets)):
+        set_index, digest, array, file = _entry(line)
+        if array not in like or file not in job.outputs() or set_index not in range(len(job.sets)):
             raise OurError("the harness lists an output of a timed launch that was not asked for")
-        outputs.setdefault((which, digest), {})[array] = read_array(result, file, like[array])
+        outputs.setdefault((set_index, digest), {})[array] = read_array(result, file, like[array])
     return outputs
 
 
@@ -283,7 +288,7 @@ def _entry(line: object) -> tuple[int, str, str, str]:
     """A line of the list of outputs, of the types that it must have."""
     if isinstance(line, dict):
         values = tuple(line.get(name) for name in ("set", "digest", "array", "file"))
-        which, digest, array, file = values
-        if type(which) is int and all(isinstance(text, str) for text in values[1:]):
-            return which, str(digest), str(array), str(file)
+        set_index, digest, array, file = values
+        if type(set_index) is int and all(isinstance(text, str) for text in values[1:]):
+            return set_index, str(digest), str(array), str(file)
     raise OurError("the harness lists outputs of timed launches in a form that it must not have")

@@ -164,8 +164,8 @@ def _prepared(
     launch = plan_launch(plan.assignment.kernel, kernel.build, dict(case.shape))
     if isinstance(launch, Finding):
         return PreparedCase(case, kernel, launch, ())
-    given = arguments(plan.assignment, kernel.build, case, oracle)
-    return PreparedCase(case, kernel, launch, given, plan.work_of(case), profile)
+    arguments_of_case = arguments(plan.assignment, kernel.build, case, oracle)
+    return PreparedCase(case, kernel, launch, arguments_of_case, plan.work_of(case), profile)
 
 
 def _largest(plan: Plan) -> Case | None:
@@ -214,8 +214,8 @@ def _finished(
 
 def _is_right(cases: tuple[PreparedCase, ...], oracle: Oracle, case: Case, run: Run) -> bool:
     """Whether a run of one of the cases left the outputs that the oracle expects."""
-    given = next(prepared.arguments for prepared in cases if prepared.case.id == case.id)
-    return run.completed and are_right(oracle, given, dict(case.shape), run.outputs)
+    arguments_of_case = next(prepared.arguments for prepared in cases if prepared.case.id == case.id)
+    return run.completed and are_right(oracle, arguments_of_case, dict(case.shape), run.outputs)
 
 
 def _judged(plan: Plan, prepared: PreparedCase, case_run: CaseRun, oracle: Oracle) -> CaseEvidence:
@@ -247,8 +247,8 @@ class Launched:
 
     def contents(self, *directions: str) -> dict[str, NDArray[Any]]:
         """The arrays themselves as they were before the launch, by name."""
-        given = ((a.name, a.value) for a in self.arguments if a.direction in directions)
-        return {name: value for name, value in given if isinstance(value, np.ndarray)}
+        values = ((a.name, a.value) for a in self.arguments if a.direction in directions)
+        return {name: value for name, value in values if isinstance(value, np.ndarray)}
 
 
 def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -> CaseEvidence:
@@ -260,10 +260,10 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     comparisons, unlike = [], list[Finding]()
     unoptimised = dict(run.unoptimised) if is_clean(run.findings) else {}
     warp_by_warp = dict(run.warp_by_warp)
-    for name, got in run.outputs:
+    for name, output in run.outputs:
         values, bound = expected[name]
-        unwritten = untouched(got, launched.contents("out", "inout")[name])
-        comparison = compare(name, got, values, bound, poison=unwritten)
+        unwritten = untouched(output, launched.contents("out", "inout")[name])
+        comparison = compare(name, output, values, bound, poison=unwritten)
         comparison = replace(comparison, label=launched.label(name))
         if name in unoptimised:
             unlike += _unlike(
@@ -275,15 +275,17 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
             )
         if explained and comparison.wrong:
             wrong = _wrong_output(
-                launched, comparison, *_without_masked(got, values, bound, unwritten), inputs
+                launched, comparison, *_without_masked(output, values, bound, unwritten), inputs
             )
             comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
             if case.visibility is Visibility.VISIBLE:
                 comparison = replace(comparison, heat=_heat(wrong))
         comparisons.append(comparison)
     is_small = all(np.size(argument.value) <= MOST_NUMBERS for argument in launched.arguments)
-    is_shown = case.visibility is Visibility.VISIBLE and any(one.wrong for one in comparisons) and is_small
-    outputs = [(name, numbers(np.asarray(got)), *expected[name]) for name, got in run.outputs]
+    is_shown = (
+        case.visibility is Visibility.VISIBLE and any(result.wrong for result in comparisons) and is_small
+    )
+    outputs = [(name, numbers(np.asarray(output)), *expected[name]) for name, output in run.outputs]
     return CaseEvidence(
         case=case,
         comparisons=tuple(comparisons),
@@ -329,22 +331,22 @@ def _depends_on_order(label: str, warp_by_warp: Comparison) -> list[Finding]:
 
 
 def _without_masked(
-    got: NDArray[Any], values: NDArray[Any], bound: NDArray[Any], unwritten: NDArray[np.bool_]
+    output: NDArray[Any], values: NDArray[Any], bound: NDArray[Any], unwritten: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]]:
     """An output, and what it is judged by, with something right wherever anything would be right."""
-    anything, outputs = np.ma.getmaskarray(values), numbers(got)
-    if not anything.any():
+    masked, outputs = np.ma.getmaskarray(values), numbers(output)
+    if not masked.any():
         return outputs, (np.ma.getdata(values), bound, unwritten)
-    outputs = np.where(anything & ~np.isfinite(outputs), 0, outputs)
-    wanted = np.where(anything, outputs, np.ma.getdata(values))
-    bounds = np.where(anything, 0.0, np.ma.getdata(bound))
-    return outputs, (wanted, bounds, unwritten & ~anything)
+    outputs = np.where(masked & ~np.isfinite(outputs), 0, outputs)
+    targets = np.where(masked, outputs, np.ma.getdata(values))
+    bounds = np.where(masked, 0.0, np.ma.getdata(bound))
+    return outputs, (targets, bounds, unwritten & ~masked)
 
 
 def _wrong_output(
     launched: Launched,
     comparison: Comparison,
-    got: NDArray[Any],
+    output: NDArray[Any],
     judged: tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]],
     inputs: dict[str, NDArray[Any]],
 ) -> WrongOutput:
@@ -353,7 +355,7 @@ def _wrong_output(
     counted = run.completed and not launched.case_run.uncounted
     return WrongOutput(
         comparison.array,
-        got,
+        output,
         values,
         bound,
         unwritten,
