@@ -20,7 +20,7 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import expand_cases, find_assignment, load_assignment
-from grader.batch import BatchSession, OutFolder, executor, grade_class, identical
+from grader.batch import BatchSession, OutFolder, executor, grade_class
 from grader.errors import UsageError
 from grader.model import HandIn, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
@@ -240,7 +240,7 @@ def test_questions_are_graded_for_each_student() -> None:
     assignment = load_assignment(find_assignment("memory-analysis"))
     plan = pipeline.Plan(assignment, 1, (), ())
     ada, bob = (Submission(name, "a.yaml", b"x: 1", name) for name in ("ada", "bob"))
-    assert identical.grouped(plan, [ada, bob]) == [[ada], [bob]]
+    assert executor.grouped(plan, [ada, bob]) == [[ada], [bob]]
 
 
 def test_a_journal_line_cut_off_by_a_crash_is_passed_over(tmp_path: Path) -> None:

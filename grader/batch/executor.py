@@ -15,13 +15,12 @@ import tempfile
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pickle import PicklingError
 from typing import TYPE_CHECKING
 
 from grader import pipeline
-from grader.batch.identical import attributed, grouped
 from grader.errors import StorageError
 from grader.kinds import kind_of
 from grader.model import Verdict
@@ -131,7 +130,7 @@ def grade_class(
         first, *others = group
         grade = one(first)
         failed = grade.verdict is Verdict.ERROR
-        return [grade, *(one(other) if failed else attributed(grade, other) for other in others)]
+        return [grade, *(one(other) if failed else _attributed(grade, other) for other in others)]
 
     waiting = iter(grouped(plan, submissions))
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
@@ -265,3 +264,26 @@ def forkserver(loaded: Sequence[str]) -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(loaded))
     return context
+
+
+def grouped(plan: Plan, submissions: Iterable[Submission]) -> list[list[Submission]]:
+    """The submissions, those that are identical together, for they get one grade.
+
+    Each is by itself where questions are drawn or time counts.
+    """
+    is_shared = kind_of(plan.assignment).compiles and plan.backend.is_deterministic
+    groups: dict[object, list[Submission]] = {}
+    for submission in submissions:
+        content = (submission.file, submission.source, submission.headers, submission.problem)
+        groups.setdefault(content if is_shared else submission.id, []).append(submission)
+    return list(groups.values())
+
+
+def _attributed(grade: Grade, submission: Submission) -> Grade:
+    """The grade of an identical submission as that of this one."""
+    return replace(
+        grade,
+        submission_id=submission.id,
+        submission_digest=submission.digest,
+        hand_in=submission.hand_in,
+    )
