@@ -54,6 +54,12 @@ def add_grading(parser: argparse.ArgumentParser) -> None:
         help="what is around the compiler and around programs (default: auto, the best there is; "
         "local: only limits, for your own files; none: the same)",
     )
+    _add_reports(parser)
+    add_toolchain(parser)
+
+
+def _add_reports(parser: argparse.ArgumentParser) -> None:
+    """What to write, and when to fail."""
     parser.add_argument(
         "--format",
         choices=("text", *FORMATS, *JUDGES),
@@ -81,7 +87,6 @@ def add_grading(parser: argparse.ArgumentParser) -> None:
         "Artemis counts them (default: strict)",
     )
     parser.add_argument("--html", metavar="FILE", type=writable, help="also write a page to look at")
-    add_toolchain(parser)
 
 
 def add_toolchain(parser: argparse.ArgumentParser) -> None:

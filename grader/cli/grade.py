@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from grader.batch import BatchSession, Executor
+    from grader.course.anonymous import Identities
     from grader.course.entries import Download
     from grader.model import Assignment, Grade, Submission
 
@@ -254,14 +255,10 @@ def _grade_class(
     executor: Executor,
     out: OutFolder,
 ) -> int:
-    identities = require_identities(out, anonymous=options.anonymous)
     table, whole = import_table.dump(download), download.submissions
     if options.shard:
         download = replace(download, submissions=options.shard.of_class(whole))
-    if identities is not None:
-        download, identities = pseudonymous(download, identities)
-        keep_identities(out, identities)
-        options.only = [pseudonym_of(name, identities) for name in options.only]
+    download, identities = _pseudonymous(options, download, out)
     submissions = download.submissions
     session = session_for(out, executor.setting, assignment, _seed(options, assignment), options.shard)
     must_be_known(submissions, options.only)
@@ -343,6 +340,19 @@ def _seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
     """The seed that is asked for; ``None`` leaves it to the batch that is taken up, or to chance."""
     seed = setup.seed(options, assignment)
     return draw_seed() if seed is None and options.fresh else seed
+
+
+def _pseudonymous(
+    options: argparse.Namespace, download: Download, out: OutFolder
+) -> tuple[Download, Identities | None]:
+    """The download and what is typed after --only with pseudonyms, if the class is to have them."""
+    identities = require_identities(out, anonymous=options.anonymous)
+    if identities is None:
+        return download, None
+    download, identities = pseudonymous(download, identities)
+    keep_identities(out, identities)
+    options.only = [pseudonym_of(name, identities) for name in options.only]
+    return download, identities
 
 
 def _graded_before(
