@@ -172,10 +172,10 @@ class _Parser:
         """Terms and what stands between them."""
         return self._chain("+-", lambda: self._chain("*/%", self._factor))
 
-    def take(self, wanted: str, expected: str) -> None:
-        """Step over the token ``wanted``, or say what was expected."""
+    def take(self, symbol: str, expected: str) -> None:
+        """Step over the token ``symbol``, or say what was expected."""
         column, token = self._tokens[self._next]
-        if token != wanted:
+        if token != symbol:
             actual = f"`{escaped(token)}`" if token else "the end"
             raise ArithmeticProblem(f"expected {expected} at column {column}, found {actual}", column)
         self._next += 1

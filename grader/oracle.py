@@ -112,14 +112,16 @@ def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its failures told as the course's own: the file, the line, and what went wrong."""
 
     @wraps(function)
-    def guarded(*given: Any) -> Any:  # noqa: ANN401 - whatever the oracle takes and gives
+    def guarded(*arguments: Any) -> Any:  # noqa: ANN401 - whatever the oracle takes and gives
         try:
-            return function(*given)
+            return function(*arguments)
         except Exception as problem:
             frames = traceback.extract_tb(problem.__traceback__)
             line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), 0)
-            what = f"{type(problem).__name__}: {problem}"
-            raise OurError(f"{path}:{line}: the oracle's `{function.__name__}` failed: {what}") from problem
+            failure = f"{type(problem).__name__}: {problem}"
+            raise OurError(
+                f"{path}:{line}: the oracle's `{function.__name__}` failed: {failure}"
+            ) from problem
 
     return guarded
 
@@ -134,9 +136,9 @@ def expected_of(oracle: Oracle, inputs: Mapping[str, Array], shape: Shape, names
     outputs = oracle.expected(inputs, shape)
     for name in names:
         if not isinstance(outputs, Mapping) or name not in outputs:
-            given = ", ".join(map(str, outputs)) if isinstance(outputs, Mapping) else type(outputs).__name__
+            keys = ", ".join(map(str, outputs)) if isinstance(outputs, Mapping) else type(outputs).__name__
             raise OurError(
-                f"{oracle.folder / 'oracle.py'}: `expected` gives no `{name}`; it gives {given or 'nothing'}"
+                f"{oracle.folder / 'oracle.py'}: `expected` gives no `{name}`; it gives {keys or 'nothing'}"
             )
         if not isinstance(outputs[name], tuple) or len(outputs[name]) != _PAIR:
             raise OurError(
@@ -145,12 +147,16 @@ def expected_of(oracle: Oracle, inputs: Mapping[str, Array], shape: Shape, names
     return outputs
 
 
-def are_right(oracle: Oracle, given: Iterable[Argument], shape: Shape, outputs: Named[NDArray[Any]]) -> bool:
+def are_right(
+    oracle: Oracle, arguments: Iterable[Argument], shape: Shape, outputs: Named[NDArray[Any]]
+) -> bool:
     """Whether all outputs of a launch with these arguments are what the oracle expects."""
-    arrays = {argument.name: argument.value for argument in given if argument.direction in ("in", "inout")}
+    arrays = {
+        argument.name: argument.value for argument in arguments if argument.direction in ("in", "inout")
+    }
     read = {name: numbers(value) for name, value in arrays.items() if isinstance(value, np.ndarray)}
     expected = expected_of(oracle, read, shape, [name for name, _ in outputs])
-    return not any(compare(name, got, *expected[name]).wrong for name, got in outputs)
+    return not any(compare(name, output, *expected[name]).wrong for name, output in outputs)
 
 
 def _load(folder: Path) -> ModuleType:
@@ -235,12 +241,12 @@ def _array(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> A
         return np.full(extents, poison(numpy_type(parameter.dtype)))
     if parameter.name not in arrays:
         raise OurError(f"the oracle gives no `{parameter.name}`, which the kernel reads")
-    given = arrays[parameter.name]
-    if given.shape != extents:
+    array = arrays[parameter.name]
+    if array.shape != extents:
         raise OurError(
-            f"the oracle's {parameter.name} has shape {given.shape}, the assignment says {extents}"
+            f"the oracle's {parameter.name} has shape {array.shape}, the assignment says {extents}"
         )
-    return encoded(given, parameter.dtype)
+    return encoded(array, parameter.dtype)
 
 
 def _scalar(parameter: Parameter, names: Shape) -> np.generic:

@@ -133,30 +133,32 @@ def _symbols(submission: KernelPart, *, timed: bool) -> Iterator[Flaw]:
 
 
 def _constants(submission: KernelPart) -> Iterator[Flaw]:
-    seen = dict.fromkeys(submission.constants, "a constant")
+    uses = dict.fromkeys(submission.constants, "a constant")
     for name, constant in submission.constants.items():
-        wanted = constant.record(name).wanted_instead_of(constant.default)
-        if wanted:
-            where = ("submission", "constants", name, "default")
-            asked = clause(wanted)
-            yield Flaw(where, f"expected {asked}, as the constant says of itself, found {constant.default}")
+        constraint = constant.record(name).wanted_instead_of(constant.default)
+        if constraint:
+            path_of_default = ("submission", "constants", name, "default")
+            words = clause(constraint)
+            yield Flaw(
+                path_of_default, f"expected {words}, as the constant says of itself, found {constant.default}"
+            )
         for index, alias in enumerate(constant.aliases):
-            if alias in seen:
+            if alias in uses:
                 path = ("submission", "constants", name, "aliases", index)
-                yield Flaw(path, f"expected a name of its own; `{alias}` is {seen[alias]} already")
-            seen[alias] = f"an alias of `{name}`"
+                yield Flaw(path, f"expected a name of its own; `{alias}` is {uses[alias]} already")
+            uses[alias] = f"an alias of `{name}`"
 
 
 def _sized(draft: Draft, submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
     """Sizes that are no dimension, that a constant is called like, or that would have to be timed."""
     constants = submission.constants.items()
-    taken = {spelling for name, constant in constants for spelling in (name, *constant.aliases)}
-    for name, others in submission.sizes.items():
+    constant_names = {spelling for name, constant in constants for spelling in (name, *constant.aliases)}
+    for name, spellings in submission.sizes.items():
         path = ("submission", "sizes", name)
         if shapes and not all(name in shape.spans for shape in shapes):
             yield Flaw(path, f"expected a dimension of every case; `{name}` is none", at_key=True)
-        for other in sorted(taken & {name, *others}):
-            yield Flaw(path, f"expected names of its own; `{other}` is a constant's already", at_key=True)
+        for doubled in sorted(constant_names & {name, *spellings}):
+            yield Flaw(path, f"expected names of its own; `{doubled}` is a constant's already", at_key=True)
     if submission.sizes and draft.timing:
         yield Flaw(("timing",), "expected no `timing` beside `sizes`: a file of another size is another file")
 
@@ -175,10 +177,10 @@ def _unknown_names(submission: CalledPart, shapes: list[_Shape]) -> Iterator[Fla
 
 def _dimensions(submission: CalledPart, shapes: list[_Shape]) -> Iterator[Flaw]:
     used = {name for _, expression in _expressions(submission) for name in names(expression)}
-    given = dict.fromkeys(name for shape in shapes for name in shape.spans)
+    spanned = dict.fromkeys(name for shape in shapes for name in shape.spans)
     # A dimension that no expression uses may be meant for the oracle; then every case gives it.
-    everywhere = set(given).intersection(*(shape.spans for shape in shapes))
-    dimensions = [name for name in given if name in used | everywhere and name not in submission.constants]
+    common = set(spanned).intersection(*(shape.spans for shape in shapes))
+    dimensions = [name for name in spanned if name in used | common and name not in submission.constants]
     for shape in shapes:
         for name in shape.spans:
             if name in submission.constants:

@@ -109,75 +109,76 @@ class LineChange:
     got: str | None
 
 
-def line_changes(expected: Sequence[str], got: Sequence[str]) -> tuple[LineChange, ...]:
+def line_changes(expected: Sequence[str], actual: Sequence[str]) -> tuple[LineChange, ...]:
     """What is not as expected, in the order of the lines; empty where nothing differs."""
-    start = _equal_at_start(expected, got)
-    room = min(len(expected), len(got)) - start
-    end = min(room, _equal_at_start(expected[::-1], got[::-1]))
+    start = _equal_at_start(expected, actual)
+    room = min(len(expected), len(actual)) - start
+    end = min(room, _equal_at_start(expected[::-1], actual[::-1]))
     expected_part = expected[start : len(expected) - end][:MOST_ALIGNED]
-    actual = got[start : len(got) - end][:MOST_ALIGNED]
-    aligned = SequenceMatcher(None, expected_part, actual, autojunk=False).get_opcodes()
-    if max(len(expected), len(got)) - start - end > MOST_ALIGNED and len(aligned) > 1:
+    middle = actual[start : len(actual) - end][:MOST_ALIGNED]
+    aligned = SequenceMatcher(None, expected_part, middle, autojunk=False).get_opcodes()
+    if max(len(expected), len(actual)) - start - end > MOST_ALIGNED and len(aligned) > 1:
         aligned.pop()  # only the end of what was aligned, perhaps
     return tuple(
         change
         for kind, i, j, k, m in aligned
         if kind != "equal"
-        for change in _paired(expected_part[i:j], actual[k:m], start + k + 1)
+        for change in _paired(expected_part[i:j], middle[k:m], start + k + 1)
     )
 
 
-def _equal_at_start(one: Sequence[str], other: Sequence[str]) -> int:
+def _equal_at_start(first: Sequence[str], second: Sequence[str]) -> int:
     """How many lines are the same at the start."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
-def _paired(expected: Sequence[str], got: Sequence[str], line: int) -> Iterator[LineChange]:
+def _paired(expected: Sequence[str], actual: Sequence[str], line: int) -> Iterator[LineChange]:
     """Lines that stand for each other side by side, those that have none before or after them."""
-    longer = max(len(expected), len(got))
-    shifts = range(longer - min(len(expected), len(got)) + 1)
-    expected_part, actual = (
-        _with_gaps(lines, other, shifts, longer) for lines, other in ((expected, got), (got, expected))
+    longer = max(len(expected), len(actual))
+    shifts = range(longer - min(len(expected), len(actual)) + 1)
+    expected_part, middle = (
+        _with_gaps(lines, partners, shifts, longer)
+        for lines, partners in ((expected, actual), (actual, expected))
     )
-    for pair in zip(expected_part, actual, strict=True):
+    for pair in zip(expected_part, middle, strict=True):
         yield LineChange(line, *pair)
         line += pair[1] is not None
 
 
-def _with_gaps(lines: Sequence[str], other: Sequence[str], shifts: range, longer: int) -> list[str | None]:
+def _with_gaps(lines: Sequence[str], partners: Sequence[str], shifts: range, longer: int) -> list[str | None]:
     """The lines, and None where they have no partner; moved to where they are most like the other ones."""
     best = 0
     if len(lines) < longer:
-        best = max(shifts, key=lambda shift: sum(map(_likeness, lines, other[shift:])))
+        best = max(shifts, key=lambda shift: sum(map(_likeness, lines, partners[shift:])))
     return [*[None] * best, *lines, *[None] * (longer - len(lines) - best)]
 
 
-def _likeness(one: str, other: str) -> int:
+def _likeness(first: str, second: str) -> int:
     """How many characters are the same at both ends, of those that matter."""
-    one, other = one[:WIDEST], other[:WIDEST]
-    return _equal_at_start(one, other) + _equal_at_start(one[::-1], other[::-1])
+    first, second = first[:WIDEST], second[:WIDEST]
+    return _equal_at_start(first, second) + _equal_at_start(first[::-1], second[::-1])
 
 
-def headline(changes: Sequence[LineChange], expected: int, got: int, name: str) -> str:
+def headline(changes: Sequence[LineChange], expected: int, actual: int, name: str) -> str:
     """What the first changes are about, of so many lines: `line 3 of the file `a` is not as expected`."""
     first = changes[0]
     if first.got is None:
-        if first.line > got:
-            return text_of("lines-missing-at-end", count=expected - got, name=name)
+        if first.line > actual:
+            return text_of("lines-missing-at-end", count=expected - actual, name=name)
         alike = takewhile(lambda change: change.got is None and change.line == first.line, changes)
         return text_of("lines-missing", count=len(tuple(alike)), line=first.line, name=name)
     if first.expected is None and first.line > expected:
-        return text_of("lines-too-many", count=got - expected, name=name)
+        return text_of("lines-too-many", count=actual - expected, name=name)
     if first.expected is None:
         return text_of("line-too-many", line=first.line, name=name)
     return text_of(_how_it_differs(first.expected, first.got), line=first.line, name=name)
 
 
-def _how_it_differs(expected: str, got: str) -> str:
+def _how_it_differs(expected: str, actual: str) -> str:
     """The text that says it."""
-    if "".join(expected.split()) == "".join(got.split()):
+    if "".join(expected.split()) == "".join(actual.split()):
         return "line-differs-in-blanks"
-    return "line-differs-in-capitals" if expected.casefold() == got.casefold() else "line-differs"
+    return "line-differs-in-capitals" if expected.casefold() == actual.casefold() else "line-differs"
 
 
 def change_rows(changes: Sequence[LineChange]) -> tuple[str, ...]:
@@ -199,12 +200,12 @@ def _rows_of_change(change: LineChange) -> Iterator[str]:
         yield text_of("row-too-many", line=change.line, text=_quoted_line(change.got))
     else:
         position = _equal_at_start(change.expected, change.got)
-        wanted, _ = window(change.expected, position)
-        got, caret = window(change.got, position)
+        expected, _ = window(change.expected, position)
+        actual, caret = window(change.got, position)
         labels = text_of("row-expected"), text_of("row-got")
         room = max(map(len, labels))
         yield text_of("row", line=change.line)
-        for label, text in zip(labels, (wanted, got), strict=True):
+        for label, text in zip(labels, (expected, actual), strict=True):
             yield f"  {label:<{room}} {text or text_of('empty-line')}"
         yield f"  {'':<{room}} {'^':>{caret + 1}}"
 

@@ -126,14 +126,14 @@ class TrafficCheck(Check):
             return "baseline", "expected a key `baseline` or `of`, with what it is compared"
         if self.baseline is not None and self.of is not None:
             return "of", "expected only one of `baseline` and `of`"
-        given = [name for name in ("at_most", "steps", *BAND) if getattr(self, name) is not None]
-        if len(given) == 1 and given[0] in BAND:
-            missing = next(name for name in BAND if name not in given)
+        limits = [name for name in ("at_most", "steps", *BAND) if getattr(self, name) is not None]
+        if len(limits) == 1 and limits[0] in BAND:
+            missing = next(name for name in BAND if name not in limits)
             return missing, f"expected a key `{missing}`, which is missing"
-        if not given:
+        if not limits:
             return "at_most", "expected a key `at_most`, which is missing"
-        if len(given) > 1 and tuple(given) != BAND:
-            return given[1], "expected only one of `at_most`, `none_above` with `full_at`, and `steps`"
+        if len(limits) > 1 and tuple(limits) != BAND:
+            return limits[1], "expected only one of `at_most`, `none_above` with `full_at`, and `steps`"
         return None
 
     def disorder(self) -> Iterator[Disorder]:
@@ -234,11 +234,11 @@ class TrafficCheck(Check):
     def _amounts(self, shown: tuple[CaseEvidence, ...]) -> Amounts | None:
         """The numbers of the visible cases, and what is asked of them; None where they move nothing."""
         sums = self._sums(shown)
-        asked = self.credit()[-1][0] if self.credit() else None
+        share = self.credit()[-1][0] if self.credit() else None
         if sums.baseline <= 0:
             return None
         name, unit = self.of or self.baseline or "", text_of(METRICS[self.metric][1])
-        return Amounts(self.metric, sums.submission, name, round(sums.baseline), asked, unit)
+        return Amounts(self.metric, sums.submission, name, round(sums.baseline), share, unit)
 
     def _places(self, evidence: Evidence, cases: tuple[CaseEvidence, ...]) -> list[Finding]:
         """The lines that move a quarter or more of what is too much, where somebody counted by line."""
@@ -350,13 +350,15 @@ class TrafficCheck(Check):
     def _overall(self, ratio: Fraction) -> str:
         """Between which limits a ratio is, and no more: `more than the 10 % asked`, `at most 25 %`."""
         shares, at_least = [limit for limit, _ in self.credit()], self.at_least
-        kept = min((limit for limit in shares if ratio <= limit), default=None)
+        nearest = min((limit for limit in shares if ratio <= limit), default=None)
         if at_least is not None and (ratio < at_least or not shares):
             name, limit = "less-than" if ratio < at_least else "at-least", at_least
         else:
-            name, limit = ("more-than", max(shares, default=ratio)) if kept is None else ("at-most", kept)
-        asked = "-asked" if len(self._limits()) == 1 else ""
-        return text_of(f"{name}{asked}", share=wording.plain_percent(limit))
+            name, limit = (
+                ("more-than", max(shares, default=ratio)) if nearest is None else ("at-most", nearest)
+            )
+        suffix = "-asked" if len(self._limits()) == 1 else ""
+        return text_of(f"{name}{suffix}", share=wording.plain_percent(limit))
 
     def _asked(self, earned: Fraction) -> str:
         """What is asked for full credit, and for the next part of it where there are parts."""

@@ -33,7 +33,7 @@ def unadjusted(grade: Grade) -> Grade:
     """The grade as it was before anything was decided about it."""
     return replace(
         grade,
-        score=grade.score - sum((one.points for one in grade.adjustments), _NOTHING),
+        score=grade.score - sum((entry.points for entry in grade.adjustments), _NOTHING),
         adjustments=(),
     )
 
@@ -46,10 +46,10 @@ def decided_for(
     A key of the file is an id, or any value by which exactly one submission's student is known. Raises
     `UsageError` for one that fits several, or a second one for the same submission.
     """
-    meant = _meaning(adjustments, hand_ins)
+    submissions_of = _meaning(adjustments, hand_ins)
     decided: dict[str, OfStudent] = {}
     for key, decision in adjustments.decisions.students.items():
-        for submission in meant(key, "students"):
+        for submission in submissions_of(key, "students"):
             if submission in decided:
                 raise UsageError(
                     f"{adjustments.name}: students.{escaped(key)}: `{submission}` stands there twice; "
@@ -63,11 +63,11 @@ def said_to_groups(
     adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]
 ) -> dict[str, tuple[Adjustment, ...]]:
     """The comments of groups that each submission is in, by its id; raises as `decided_for`."""
-    meant = _meaning(adjustments, hand_ins)
+    submissions_of = _meaning(adjustments, hand_ins)
     comments: dict[str, tuple[Adjustment, ...]] = {}
     for group in adjustments.decisions.groups:
         comment = Adjustment("comment", comment=group.comment, by=group.by)
-        names = [submission for key in group.students for submission in meant(key, "groups")]
+        names = [submission for key in group.students for submission in submissions_of(key, "groups")]
         for submission in dict.fromkeys(names):
             comments[submission] = (*comments.get(submission, ()), comment)
     return comments
@@ -141,7 +141,10 @@ def must_be_certain(
 
 def _means_all(adjustments: Adjustments, submission: str, hand_in: HandIn | None) -> bool:
     """Whether a key names the submission, or the team that handed it in, and not only somebody of it."""
-    names = {submission, *((hand_in.name, *(one.group for one in hand_in.students)) if hand_in else ())}
+    names = {
+        submission,
+        *((hand_in.name, *(student.group for student in hand_in.students)) if hand_in else ()),
+    }
     return bool({folded(name) for name in names} & {folded(key) for key in adjustments.decisions.students})
 
 
@@ -157,7 +160,9 @@ def unknown_times(adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn
         return ()
     decided = decided_for(adjustments, hand_ins)
     unsaid = (submission for submission, hand_in in hand_ins if not says_when(hand_in))
-    return tuple(one for one in unsaid if not _is_final(decided.get(one, OfStudent())))
+    return tuple(
+        submission_id for submission_id in unsaid if not _is_final(decided.get(submission_id, OfStudent()))
+    )
 
 
 def _is_final(decision: OfStudent) -> bool:
@@ -199,14 +204,14 @@ def adjusted(
     if decision.score is not None:
         adjustments.append(replace(staff, kind="score", points=decision.score - grade.score))
     else:
-        earned = {one.result.item.id: one.points for one in grade.items}
+        earned = {entry.result.item.id: entry.points for entry in grade.items}
         adjustments += [
             replace(staff, item=item, points=points - earned[item])
             for item, points in decision.items.items()
             if item in earned
         ]
         adjustments += _for_lateness(grade, adjustments, decisions, decision)
-    total = sum((one.points for one in adjustments), _NOTHING)
+    total = sum((entry.points for entry in adjustments), _NOTHING)
     return replace(grade, score=grade.score + total, adjustments=(*adjustments, *comments))
 
 
@@ -219,7 +224,7 @@ def _for_lateness(
     days = _days_late(grade.submission_id, grade.hand_in, decisions, decision)
     policy = decisions.late
     share = min(policy.at_most, policy.flat + days * policy.per_day) if days else _NOTHING
-    score = max(_NOTHING, grade.score + sum((one.points for one in adjustments), _NOTHING))
+    score = max(_NOTHING, grade.score + sum((entry.points for entry in adjustments), _NOTHING))
     if days and share:
         return [Adjustment("late", -min(score, share * grade.max_score), days=days)]
     extended = decision.extension or decision.days_late == 0

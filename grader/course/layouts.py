@@ -80,16 +80,16 @@ def moodle(level: Level) -> tuple[Entry, ...] | None:
     anonymous = one_word and len({match["id"] for _, match in matches}) >= _SEVERAL
     entries = []
     for item, match in matches:
-        left = None
+        reason = None
         if match["type"] == "assignfeedback":
-            left = Left.FEEDBACK
+            reason = Left.FEEDBACK
         elif match["plugin"] != "file":
-            left = Left.TEXT
+            reason = Left.TEXT
         number = match["id"] or ""
         name = f"{match['name']}_{number}" if number else match["name"]
         person = Student(name="" if anonymous else match["name"], id=number)
         renamed = Renamed(item, match["file"]) if match["file"] and not item.is_folder else item
-        entries.append(Entry(renamed, number or name, name, name, (person,), left=left, file=item.name))
+        entries.append(Entry(renamed, number or name, name, name, (person,), left=reason, file=item.name))
     return tuple(entries)
 
 
@@ -107,8 +107,8 @@ def canvas(level: Level) -> tuple[Entry, ...] | None:
     newest: dict[tuple[str, str], tuple[int, int]] = {}
     for _, match in uploads:
         base, number = _numbered(match["file"])
-        this = (match["id"], base)
-        newest[this] = max(newest.get(this, (-1, -1)), (number, int(match["upload"])))
+        upload_key = (match["id"], base)
+        newest[upload_key] = max(newest.get(upload_key, (-1, -1)), (number, int(match["upload"])))
     entries = []
     for item, match in uploads:
         base, number = _numbered(match["file"])
@@ -117,14 +117,14 @@ def canvas(level: Level) -> tuple[Entry, ...] | None:
         if counts and number and ending(base) in {".h", ".cuh", ".hpp", ".inl"}:
             # An `#include` names the header as it was called before Canvas counted it.
             entries.append(_of_canvas(item, match, base, None))
-    named = {item.name for item, _ in uploads}
+    uploaded = {item.name for item, _ in uploads}
     entries += [
-        _of_canvas(item, match, item.name, Left.TEXT) for item, match in texts if item.name not in named
+        _of_canvas(item, match, item.name, Left.TEXT) for item, match in texts if item.name not in uploaded
     ]
     return tuple(entries)
 
 
-def _of_canvas(item: Item, match: re.Match[str], file: str, left: Left | None) -> Entry:
+def _of_canvas(item: Item, match: re.Match[str], file: str, reason: Left | None) -> Entry:
     anonymous = match["name"] == "anon"
     name = f"{match['name']}_{match['id']}"
     person = Student(name="" if anonymous else match["name"], id=match["id"])
@@ -135,7 +135,7 @@ def _of_canvas(item: Item, match: re.Match[str], file: str, left: Left | None) -
         name,
         (person,),
         late=bool(match["late"]),
-        left=left,
+        left=reason,
         file=item.name,
     )
 
@@ -248,9 +248,9 @@ def sakai(level: Level) -> tuple[Entry, ...] | None:
         person = Student(name=f"{match['first']} {match['last']}", login=match["login"])
         texts = any("submissionText" in name for name in parts)
         only_text = texts and not _items(files)
-        left = Left.TEXT if only_text else None
+        reason = Left.TEXT if only_text else None
         name = match["login"]
-        entries.append(Entry(files, name, name, item.name, (person,), left=left, file=item.name))
+        entries.append(Entry(files, name, name, item.name, (person,), left=reason, file=item.name))
     return tuple(entries)
 
 
@@ -287,8 +287,8 @@ def repositories(level: Level) -> tuple[Entry, ...] | None:
         keys = {match["key"] if (match := _ARTEMIS.fullmatch(item.name)) else "" for item in folders}
         front = f"{keys.pop()}-" if len(keys) == 1 else ""
     front = "" if front == "-" else front
-    named = front and all(item.name.startswith(front) for item in folders)
-    if not folders or not (named or all(item.name in pushed for item in folders)):
+    share_a_beginning = front and all(item.name.startswith(front) for item in folders)
+    if not folders or not (share_a_beginning or all(item.name in pushed for item in folders)):
         return None
     return tuple(
         _of_repository(item, item.name.removeprefix(front), pushed.get(item.name), hub=bool(classroom))

@@ -29,12 +29,12 @@ def plain(
     with nothing in it that can be graded, for its student shall hear that; where something lies in several
     folders below, it is asked about.
     """
-    wanted = {one for group in groups for one in group}
+    endings = {suffix for group in groups for suffix in group}
     entries: list[Entry] = []
     questions: list[StaffQuestion] = []
     for item in level.items:
         if not item.is_folder:
-            if ending(item.name) in {*wanted, *UNREAD_ARCHIVES} or not item.is_file:
+            if ending(item.name) in {*endings, *UNREAD_ARCHIVES} or not item.is_file:
                 entries.append(Entry(item, item.name, stem(item.name), item.name, file=item.name))
             continue
         try:
@@ -73,28 +73,30 @@ def next_level(level: Level, groups: Groups, assignment: str, *, unwrap: bool) -
     holds several students' and no source of its own), the one that is called like the assignment, or the only
     one that may be.
     """
-    wanted = {one for group in groups for one in group}
+    endings = {suffix for group in groups for suffix in group}
     folders = [item for item in level.items if item.is_folder]
     if len(level.items) == 1 and folders:
         return folders[0] if unwrap or _holds_several(folders[0], groups) else None
     if of_teams := [item for item in folders if item.name.casefold() == _HANDED_IN]:
         return of_teams[0]
-    if any(_settles(item, groups) if item.is_folder else ending(item.name) in wanted for item in level.items):
+    if any(
+        _settles(item, groups) if item.is_folder else ending(item.name) in endings for item in level.items
+    ):
         return None
-    if called := [item for item in folders if assignment and item.name == assignment]:
-        return called[0]
-    holding = [item for item in folders[:_MOST_ASKED] if holds(item, tuple(wanted))]
+    if of_assignment := [item for item in folders if assignment and item.name == assignment]:
+        return of_assignment[0]
+    holding = [item for item in folders[:_MOST_ASKED] if holds(item, tuple(endings))]
     return holding[0] if len(holding) == 1 else None
 
 
 def _settles(item: Item, groups: Groups) -> bool:
     """Whether a folder certainly is one student's."""
-    wanted = {one for group in groups for one in group}
+    endings = {one for group in groups for one in group}
     try:
         inner = settle(item, groups)
     except Unusable:
         return True
-    return any(not one.is_folder and ending(one.name) in wanted for one in inner.items)
+    return any(not one.is_folder and ending(one.name) in endings for one in inner.items)
 
 
 def _holds_several(folder: Item, groups: Groups) -> bool:
@@ -103,7 +105,7 @@ def _holds_several(folder: Item, groups: Groups) -> bool:
         inner = settle(folder, groups)
     except Unusable:
         return False
-    sources = {one for group in groups for one in group}.difference(ARCHIVES)
+    sources = {suffix for group in groups for suffix in group}.difference(ARCHIVES)
     if any(not item.is_folder and ending(item.name) in sources for item in inner.items):
         return False
     archives = [item for item in inner.items if not item.is_folder and ending(item.name) in ARCHIVES]

@@ -92,7 +92,7 @@ class Metadata:
             "due_date": self.due,
             "late_due_date": self.late_due,
             "late": self.late,
-            "students": [{"name": one.name, "id": one.id, "email": one.email} for one in self.students],
+            "students": [{"name": user.name, "id": user.id, "email": user.email} for user in self.students],
             "earlier_submissions": self.earlier,
             "best_score": self.best,
             "last_score": self.last,
@@ -110,8 +110,10 @@ def read_metadata(path: Path) -> Metadata:
         return Metadata()
     assignment = _fields(fields.get("assignment"))
     dates = _own_dates(fields)
-    earlier = [_fields(one) for one in _list(fields.get("previous_submissions"))]
-    scores = [score for score in (_number(one.get("score")) for one in earlier) if score is not None]
+    earlier = [_fields(submission) for submission in _list(fields.get("previous_submissions"))]
+    scores = [
+        score for score in (_number(submission.get("score")) for submission in earlier) if score is not None
+    ]
     return Metadata(
         submission=_text(fields, "id"),
         students=_students(fields),
@@ -132,17 +134,19 @@ def _own_dates(fields: Mapping[str, object]) -> Mapping[str, object]:
 
 def _latest(earlier: list[Mapping[str, object]]) -> Mapping[str, object]:
     """The one of the newest time; the last in the list where that cannot be told."""
-    times = [(_moment(_time(one, "submission_time")), number) for number, one in enumerate(earlier)]
+    times = [
+        (_moment(_time(submission, "submission_time")), number) for number, submission in enumerate(earlier)
+    ]
     newest = max(((time, number) for time, number in times if time), default=None)
     return earlier[newest[1] if newest else -1] if earlier else {}
 
 
 def _students(fields: Mapping[str, object]) -> tuple[Student, ...]:
-    users = [_fields(one) for one in _list(fields.get("users"))[:MOST_STUDENTS]]
+    users = [_fields(user) for user in _list(fields.get("users"))[:MOST_STUDENTS]]
     return tuple(
-        Student(name=_text(one, "name"), id=_text(one, "id"), email=_text(one, "email"))
-        for one in users
-        if one
+        Student(name=_text(user, "name"), id=_text(user, "id"), email=_text(user, "email"))
+        for user in users
+        if user
     )
 
 

@@ -94,17 +94,17 @@ def as_json(grade: Grade) -> Json:
         **({"cause": _cause(grade.cause)} if grade.cause else {}),
         **({"advice": [plain(asdict(advice)) for advice in grade.advice]} if grade.advice else {}),
         **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
-        **({"adjustments": [_adjustment(one) for one in grade.adjustments]} if grade.adjustments else {}),
+        **({"adjustments": list(map(_adjustment, grade.adjustments))} if grade.adjustments else {}),
         **({"rescored": {"assignment_digest": grade.rescored}} if grade.rescored else {}),
     }
 
 
 def _hand_in(hand_in: HandIn) -> Json:
     """Write whose it is and how it came in; what nobody said is left out."""
-    students = [{key: text for key, text in asdict(one).items() if text} for one in hand_in.students]
+    students = [{key: text for key, text in asdict(student).items() if text} for student in hand_in.students]
     return {
         "name": hand_in.name,
-        "student": listed([one.name for one in hand_in.students if one.name]),
+        "student": listed([student.name for student in hand_in.students if student.name]),
         "students": students,
         "attempt": hand_in.attempt,
         "attempts": hand_in.attempts,
@@ -114,14 +114,14 @@ def _hand_in(hand_in: HandIn) -> Json:
     }
 
 
-def _adjustment(one: Adjustment) -> Json:
+def _adjustment(adjustment: Adjustment) -> Json:
     return {
-        "kind": one.kind,
-        **_points("points", one.points),
-        "item": one.item,
-        "days": one.days,
-        "comment": one.comment,
-        "by": one.by,
+        "kind": adjustment.kind,
+        **_points("points", adjustment.points),
+        "item": adjustment.item,
+        "days": adjustment.days,
+        "comment": adjustment.comment,
+        "by": adjustment.by,
     }
 
 
@@ -144,9 +144,9 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a backend measured
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, dict):
-        return {str(key): plain(held) for key, held in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(held) for held in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.generic):
         return plain(value.item())
     raise TypeError(f"a {type(value).__name__} cannot be stored in grade.json")
@@ -265,7 +265,7 @@ def _detail(value: Detail) -> Any:  # noqa: ANN401 - whatever JSON can hold
     if not isinstance(value, tuple):
         return value
     return [
-        {"clause": part.name, **{name: _detail(held) for name, held in part.values}}
+        {"clause": part.name, **{name: _detail(item) for name, item in part.values}}
         if isinstance(part, Clause)
         else part
         for part in value
@@ -305,7 +305,7 @@ def _program(grade: CaseGrade) -> Json:
     case = grade.case
     if not (grade.ending or case.arguments or case.stdin or case.sizes):
         return {}
-    given: Json = {"arguments": list(case.arguments), "stdin": case.stdin}
+    inputs: Json = {"arguments": list(case.arguments), "stdin": case.stdin}
     if case.sizes:
-        given["sizes"] = dict(case.sizes)
-    return {"program": {**given, "ending": grade.ending, "returncode": grade.returncode}}
+        inputs["sizes"] = dict(case.sizes)
+    return {"program": {**inputs, "ending": grade.ending, "returncode": grade.returncode}}

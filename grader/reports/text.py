@@ -83,8 +83,8 @@ def details(grade: Grade, item: ItemGrade, sources: excerpts.Sources, *, width: 
     """What is said of one item below its title, as on the page of the whole grade, which must be a view."""
     page = Page(width)
     _item(page, grade, [item], sources)
-    _, _, *rest = page.lines  # an empty line, and the title
-    return dedent("\n".join(line.plain for line in rest))
+    _, _, *lines = page.lines  # an empty line, and the title
+    return dedent("\n".join(line.plain for line in lines))
 
 
 def _headline(page: Page, grade: Grade) -> None:
@@ -98,8 +98,8 @@ def _headline(page: Page, grade: Grade) -> None:
         points = wording.counted(grade.skipped_points)
         skipped = f"; {text_of('not-judged-here', points=points)}" if grade.skipped_points else ""
         page.line((wording.score(grade), style), skipped)
-        for one in grade.adjustments:
-            page.paragraph(one_line(wording.adjustment(one), LONG), indent=2)
+        for adjustment in grade.adjustments:
+            page.paragraph(one_line(wording.adjustment(adjustment), LONG), indent=2)
     page.blank()
 
 
@@ -108,9 +108,9 @@ def _overview(page: Page, grade: Grade) -> None:
     room = max((len(text) for _, text in rows), default=0)
     words = max((len(look(item.result).word) for item, _ in rows), default=0)
     for item, text in rows:
-        seen = look(item.result)
-        mark = f"{seen.mark} {seen.word:<{max(words, 5)}}"
-        page.line("  ", (mark, seen.style), f"  {text:>{room}}  {title(item)}{apart(item)}")
+        appearance = look(item.result)
+        mark = f"{appearance.mark} {appearance.word:<{max(words, 5)}}"
+        page.line("  ", (mark, appearance.style), f"  {text:>{room}}  {title(item)}{apart(item)}")
 
 
 def _cause(page: Page, grade: Grade, sources: excerpts.Sources) -> None:
@@ -216,25 +216,27 @@ def _item(
     """One item in full: what is wrong, where, and what to try."""
     item, result = items[0], items[0].result
     page.blank()
-    seen = look(result)
+    appearance = look(result)
     for item_of_group in items:
-        page.line((f"{seen.mark} {title(item_of_group)}{apart(item_of_group)}", f"bold {seen.style}"))
+        page.line(
+            (f"{appearance.mark} {title(item_of_group)}{apart(item_of_group)}", f"bold {appearance.style}")
+        )
     if result.message_staff:
         page.paragraph(many_lines(result.message_staff, LONG), indent=4)
     page.paragraph(many_lines(result.message, LONG), indent=4)
     wrong = [finding for finding in result.findings if finding.kind == FindingKind.WRONG_OUTPUT]
     wrong.sort(key=lambda finding: not is_told(finding, result.message))  # the one that is told counts
-    others = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
-    for finding in (*others[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
+    findings = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
+    for finding in (*findings[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
         _finding(page, finding, result.message, sources)
         if result.hint != text_of("same-hint") and untold_repair(finding, result.hint):
             page.paragraph(many_lines(finding.repair, LONG // 3), indent=6, opening=_try())
         for number, step in enumerate(finding.steps, start=1):
             opening = f"{text_of('step', number=number)} "
             page.paragraph(one_line(step, LONG // 3), indent=8, opening=opening)
-    left = len(others) - MOST_FINDINGS
-    if left > 0:
-        page.line(f"    {text_of('more-findings', count=left)}")
+    more = len(findings) - MOST_FINDINGS
+    if more > 0:
+        page.line(f"    {text_of('more-findings', count=more)}")
     _map(page, wrong)
     if item.result.item.check != ANSWERS:  # there each case is a question, and told of above
         _failing_cases(page, grade, item, [finding.case for finding in wrong[:MOST_QUOTED]], shapes=shapes)
@@ -255,40 +257,40 @@ def _map(page: Page, wrong: list[Finding]) -> None:
 def _failing_cases(page: Page, grade: Grade, item: ItemGrade, quoted: list[str], *, shapes: bool) -> None:
     """The cases that failed and are not quoted above; with their shapes where no item before had a list."""
     failed = [name for name, verdict in item.result.case_verdicts if verdict in FAILED]
-    rest = [name for name in failed if name not in quoted]
-    if not rest:
+    unquoted = [name for name in failed if name not in quoted]
+    if not unquoted:
         return
-    if len(rest) == len(grade.cases) > MOST_QUOTED:
-        page.paragraph(text_of("cases-all", count=len(rest)), indent=4)
+    if len(unquoted) == len(grade.cases) > MOST_QUOTED:
+        page.paragraph(text_of("cases-all", count=len(unquoted)), indent=4)
         return
     cases = {case.case.id: case for case in grade.cases}
-    names = [case_name(cases[n]) if shapes and n in cases else one_line(n) for n in rest]
+    names = [case_name(cases[n]) if shapes and n in cases else one_line(n) for n in unquoted]
     most = MOST_HAZARD_CASES if item.result.item.check in HAZARDS else MOST_CASES
     listed = "; ".join(names[:most])
     if len(names) > most:
         listed = text_of("names-and-more", names=listed, count=len(names) - most)
     heading = "cases-more" if quoted else "cases"
-    page.paragraph(text_of(heading, names=listed, count=len(rest)), indent=4)
+    page.paragraph(text_of(heading, names=listed, count=len(unquoted)), indent=4)
 
 
 def case_name(case: CaseGrade) -> str:
     """Give a case's id and, where they may be known, its shape and sizes or its arguments; harmless."""
     sizes = dict((*case.case.sizes, *case.case.shape))
     shape = ", ".join(f"{name}={size}" for name, size in sizes.items())
-    given = shape or shlex.join(case.case.arguments)
-    return one_line(f"{case.case.id} ({given})" if given else case.case.id)
+    inputs = shape or shlex.join(case.case.arguments)
+    return one_line(f"{case.case.id} ({inputs})" if inputs else case.case.id)
 
 
 def _finding(page: Page, finding: Finding, message: str, sources: excerpts.Sources) -> None:
     """One finding, with its source lines; its message only where the item's does not tell it already."""
     quoted = sources.quote(finding, page.width - len(_QUOTED))
-    where = excerpts.lines_in_words(finding)
-    if is_told(finding, message) and not quoted and not where:
+    lines_in_words = excerpts.lines_in_words(finding)
+    if is_told(finding, message) and not quoted and not lines_in_words:
         return
     if not is_told(finding, message):
         page.paragraph(_finding_in_words(finding), indent=4, opening="- ")
-    if where:
-        page.line(f"      {where}")
+    if lines_in_words:
+        page.line(f"      {lines_in_words}")
     _quotation(page, quoted)
 
 

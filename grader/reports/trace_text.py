@@ -95,18 +95,18 @@ def _interval(page: Page, scene: TraceScene, number: int, interval: TracedInterv
     page.line((text_of("trace-number", number=number), "bold"), f", {_ending(interval)}")
     for line, turns, events in _by_line(interval):
         source = scene.source[line - 1] if 0 < line <= len(scene.source) else ""
-        where = (
+        heading = (
             text_of("trace-line-times", line=line, times=turns) if turns > 1 else text_of("line", line=line)
         )
-        page.line(f"  {where}: ", (source_line(source.strip()), "dim"))
+        page.line(f"  {heading}: ", (source_line(source.strip()), "dim"))
         for paragraph in _events_in_words(scene.trace, events):
             page.paragraph(paragraph, indent=4)
     for hazard in interval.hazards:
         finding = scene.trace.findings[hazard.finding]
-        who = f" ({threads_in_words(hazard.threads, scene.trace.launch.block)})" if hazard.threads else ""
+        threads = f" ({threads_in_words(hazard.threads, scene.trace.launch.block)})" if hazard.threads else ""
         message = one_line(finding.message, 600)
-        where = f"{text_of('line', line=finding.line)}: " if finding.line else ""
-        page.paragraph(f"{where}{message}{who}", indent=2, opening="✗ ", style="red")
+        heading = f"{text_of('line', line=finding.line)}: " if finding.line else ""
+        page.paragraph(f"{heading}{message}{threads}", indent=2, opening="✗ ", style="red")
     _tables(page, scene, interval)
 
 
@@ -135,23 +135,25 @@ def _events_in_words(trace: Trace, events: Sequence[TracedEvent]) -> Iterator[st
         groups.setdefault((event.kind, event.target), []).append(event)
     for (kind, target), group in groups.items():
         threads = sorted({thread for event in group for thread in event.threads})
-        who = threads_in_words(threads, trace.launch.block)
+        threads_text = threads_in_words(threads, trace.launch.block)
         if kind == "add":
-            yield text_of("trace-add", who=who, array=one_line(title_of(trace.accumulators[target])))
+            yield text_of("trace-add", who=threads_text, array=one_line(title_of(trace.accumulators[target])))
         elif kind == "outside":
             words = list(dict.fromkeys(word for event in group for word in event.words))
             shown = one_line(", ".join(word.rpartition(" ")[0] for word in words[:4]))
             places = f"{shown}{' …' if len(words) > 4 else ''}"  # noqa: PLR2004
-            yield f"✗ {text_of('trace-reach', who=who, places=places)}"
+            yield f"✗ {text_of('trace-reach', who=threads_text, places=places)}"
         else:
-            yield _access(trace, kind, trace.arrays[target], group, who)
+            yield _access(trace, kind, trace.arrays[target], group, threads_text)
 
 
-def _access(trace: Trace, kind: str, array: TracedArray, group: Sequence[TracedEvent], who: str) -> str:
+def _access(
+    trace: Trace, kind: str, array: TracedArray, group: Sequence[TracedEvent], threads_text: str
+) -> str:
     elements = sorted({element for event in group for element in event.elements})
     zero = sorted({thread for event in group for thread in event.zero_fill})
     verb = {"load": "trace-loading", "store": "trace-storing", "atomic": "trace-update"}[kind]
-    words = text_of(verb, who=who, array=at_element(array, elements))
+    words = text_of(verb, who=threads_text, array=at_element(array, elements))
     if kind != "atomic" and len(elements) == 1 and group[0].values:
         words += f" = {number(group[-1].values[0], 9)}"
     if zero:
@@ -230,8 +232,8 @@ def _side_by_side(blocks: Iterable[list[str]], width: int) -> Iterator[list[str]
     """Tables in rows that fit the width; one that does not fit alone stays as it is, and is cut."""
     row: list[list[str]] = []
     for block in blocks:
-        taken = 2 + sum(len(lines[0]) + _BESIDE for lines in row)
-        if row and taken + len(block[0]) > width:
+        used_width = 2 + sum(len(lines[0]) + _BESIDE for lines in row)
+        if row and used_width + len(block[0]) > width:
             yield _joined(row)
             row = []
         row.append(block)
@@ -314,9 +316,9 @@ def threads_in_words(threads: Sequence[int], block: Dim3) -> str:
         return text_of("trace-one", thread=thread(threads[0], block))
     if _box(threads, block[0]) is not None:
         return text_of("trace-box", first=thread(threads[0], block), last=thread(threads[-1], block))
-    named = ", ".join(thread(number, block) for number in threads[:MOST_NAMED])
+    listed = ", ".join(thread(number, block) for number in threads[:MOST_NAMED])
     more = ", …" if len(threads) > MOST_NAMED else ""
-    return text_of("trace-many-named", count=len(threads), threads=named + more)
+    return text_of("trace-many-named", count=len(threads), threads=listed + more)
 
 
 def _box(numbers: Sequence[int], columns: int) -> tuple[int, int, int, int] | None:

@@ -94,9 +94,9 @@ def place(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
         path.write_bytes(content)
 
 
-def fetch(folder: Path, wanted: Iterable[str], most: int) -> tuple[tuple[str, bytes], ...]:
-    """Those of the ``wanted`` files that are there, regular, no links, and at most ``most`` bytes long."""
-    contents = ((name, _read(folder, name, most)) for name in wanted)
+def fetch(folder: Path, names: Iterable[str], most: int) -> tuple[tuple[str, bytes], ...]:
+    """Those of the ``names`` files that are there, regular, no links, and at most ``most`` bytes long."""
+    contents = ((name, _read(folder, name, most)) for name in names)
     return tuple((name, content) for name, content in contents if content is not None)
 
 
@@ -189,10 +189,10 @@ def _limiter(bounds: ProcessBounds) -> list[str]:
     ]
 
 
-def _within(kind: int, wanted: int) -> int:
-    """``wanted``, or the hard limit that we ourselves run under where that is lower."""
+def _within(kind: int, limit: int) -> int:
+    """``limit``, or the hard limit that we ourselves run under where that is lower."""
     hard = resource.getrlimit(kind)[1]
-    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
 
 def _program(name: str, env: Mapping[str, str], cwd: Path) -> str:
@@ -234,10 +234,10 @@ def _first_to_go(process: int) -> None:
 def _watch(process: subprocess.Popen[bytes], streams: _Streams, deadline: float) -> str | None:
     """Read until the process has ended (None) or must be stopped (why)."""
     while not _has_ended(process):
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             return TIME
-        if not streams.read(min(left, POLL_SECONDS)):
+        if not streams.read(min(remaining, POLL_SECONDS)):
             return OUTPUT
     return None
 
@@ -297,12 +297,12 @@ class _Streams:
             time.sleep(min(seconds, 0.002))
             return True
         for key, _ in self._selector.select(seconds):
-            kept = self._kept[key.fd]
+            buffer = self._kept[key.fd]
             piece = os.read(key.fd, _PIECE)
             if not piece:
                 self._selector.unregister(key.fileobj)
-            kept += piece[: self._cap + 1 - len(kept)]
-        return all(len(kept) <= self._cap for kept in self._kept.values())
+            buffer += piece[: self._cap + 1 - len(buffer)]
+        return all(len(buffer) <= self._cap for buffer in self._kept.values())
 
     def drain(self) -> None:
         """Take what still lies in the pipes, once nobody should be writing; never waits."""
@@ -362,11 +362,11 @@ def _received(head: bytes, stream: IO[bytes]) -> tuple[dict[str, Any], list[tupl
 
 
 def _run(request: Mapping[str, Any], folder: Path, stdin: bytes) -> Ending:
-    here = {"HOME": str(folder), "TMPDIR": str(folder)}
+    folders = {"HOME": str(folder), "TMPDIR": str(folder)}
     before = _oom_kills()
     bounds = ProcessBounds(*request["bounds"])
     ending = supervise(
-        request["argv"], cwd=folder, env={**request["environment"], **here}, bounds=bounds, stdin=stdin
+        request["argv"], cwd=folder, env={**request["environment"], **folders}, bounds=bounds, stdin=stdin
     )
     if ending.returncode and ending.status in (SIGNAL, EXIT) and _oom_kills() > before:
         return ending._replace(status=MEMORY)
@@ -390,13 +390,13 @@ def _cleared() -> bool:
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        left = _descendants()
-        if not left:
+        running = _descendants()
+        if not running:
             return True
         if time.monotonic() > deadline:
             return False
         for signal_number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, none can replace another
-            for process in left:
+            for process in running:
                 with suppress(OSError):
                     os.kill(process, signal_number)
         time.sleep(0.001)

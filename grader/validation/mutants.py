@@ -57,8 +57,8 @@ def source_mutants(
 
 def interface_names(assignment: Assignment) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the kernels that an assignment launches, and of the constants that students choose."""
-    others = (plan.kernel for plan in assignment.cases if getattr(plan, "kernel", ""))
-    kernels = dict.fromkeys((assignment.kernel.kernel, *others))
+    kernels_of_cases = (plan.kernel for plan in assignment.cases if getattr(plan, "kernel", ""))
+    kernels = dict.fromkeys((assignment.kernel.kernel, *kernels_of_cases))
     names = (name for constant in assignment.kernel.constants for name in (constant.name, *constant.aliases))
     return tuple(kernels), tuple(names)
 
@@ -107,21 +107,26 @@ def _of_constants(root: Node, bodies: Iterable[Node], chosen: set[str]) -> Itera
 
 
 def _named(source: bytes, changes: Iterable[Change]) -> Iterator[Mutant]:
-    seen: set[bytes] = {source}
+    earlier: set[bytes] = {source}
     times: Counter[tuple[str, str, str]] = Counter()
     for change in changes:
         text = applied(source, change.edits)
-        if text in seen:
+        if text in earlier:
             continue
-        seen.add(text)
+        earlier.add(text)
         removed, added = _changed_lines(source, text)
         times[change.kind, removed, added] += 1
         number = times[change.kind, removed, added]
         line = source[: change.edits[0].start].count(b"\n") + 1
         mark = stable_id(change.kind, removed, added, number)
-        what = f"{removed.strip()} → {added.strip() or '(nothing)'}"
+        description = f"{removed.strip()} → {added.strip() or '(nothing)'}"
         yield Mutant(
-            mark, change.kind, line, what, operators.PRELUDE * change.coarse + text, _diff(source, text)
+            mark,
+            change.kind,
+            line,
+            description,
+            operators.PRELUDE * change.coarse + text,
+            _diff(source, text),
         )
 
 
@@ -171,23 +176,27 @@ def without_barrier(built: Build, number: int) -> Build:
     hazard_ptx = _without(built.hazard_ptx, barriers[number])
     default = _barriers(built.ptx, entries)
     ptx = _without(built.ptx, default[number]) if len(default) == len(barriers) else built.ptx
-    others = tuple((name, replace(other, ptx=ptx, hazard_ptx=hazard_ptx)) for name, other in built.others)
-    return replace(built, ptx=ptx, hazard_ptx=hazard_ptx, others=others)
+    further_builds = tuple(
+        (name, replace(further, ptx=ptx, hazard_ptx=hazard_ptx)) for name, further in built.others
+    )
+    return replace(built, ptx=ptx, hazard_ptx=hazard_ptx, others=further_builds)
 
 
 def _mutants(barriers: list[Instruction], text: list[str], source: bytes) -> Iterator[Mutant]:
-    seen: dict[str, int] = {}
+    occurrences: dict[str, int] = {}
     for number, barrier in enumerate(barriers):
         line = barrier.location.line if barrier.location else 0
         shown = text[line - 1].strip() if 0 < line <= len(text) else ""
-        seen[shown] = seen.get(shown, 0) + 1
-        what = f"{barrier.name} of `{shown}` taken out of the PTX"
+        occurrences[shown] = occurrences.get(shown, 0) + 1
+        description = f"{barrier.name} of `{shown}` taken out of the PTX"
         diff = f"--- PTX of the solution\n+++ PTX of the mutant\n-    {barrier.name}  // line {line}: {shown}"
-        yield Mutant(stable_id(KIND, shown, "", seen[shown]), KIND, line, what, source, diff, number)
+        yield Mutant(
+            stable_id(KIND, shown, "", occurrences[shown]), KIND, line, description, source, diff, number
+        )
 
 
 def _entries(built: Build) -> tuple[str, ...]:
-    return (built.entry, *(other.entry for _, other in built.others))
+    return (built.entry, *(further.entry for _, further in built.others))
 
 
 def _barriers(ptx: str, entries: tuple[str, ...]) -> list[Instruction]:
@@ -214,7 +223,7 @@ def _reachable_functions(module: Module, entries: tuple[str, ...]) -> set[str]:
         name = todo.pop()
         if name not in reached:
             reached.add(name)
-            todo += [called for called in calls(defined[name]) if called in defined]
+            todo += [callee for callee in calls(defined[name]) if callee in defined]
     return reached
 
 

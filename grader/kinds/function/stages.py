@@ -92,8 +92,8 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
     evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))
     if not plan.feedback:
         return evidence, ()
-    named = agree_on_mistakes(assignment, built, evidence.cases)
-    cases = tuple(map(_explained_by_host, named))
+    with_names = agree_on_mistakes(assignment, built, evidence.cases)
+    cases = tuple(map(_explained_by_host, with_names))
     if plan.backend.pool is None:  # else a call takes its turn on a GPU
         cases = SmallerCalls(plan, submission, built, tools, task_of).with_smallest(cases)
     return replace(evidence, cases=cases), ()
@@ -124,8 +124,8 @@ def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle)
     interface = assignment.function
     drawn = make_arguments(interface, dict(case.shape), draw_inputs(oracle, case), {})
     names = dict(built.student_names)
-    named = (replace(argument, student_name=names.get(argument.name, "")) for argument in drawn)
-    return tuple(map(with_zeros, named)) if interface.outputs == "zeros" else tuple(named)
+    with_names = (replace(argument, student_name=names.get(argument.name, "")) for argument in drawn)
+    return tuple(map(with_zeros, with_names)) if interface.outputs == "zeros" else tuple(with_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Calls:
     def given(self, case: Case, device: EmulatedDevice | None) -> Given:
         """A word for each parameter, and the files that arrays come from."""
         interface = self.plan.assignment.function
-        words, files, wanted = [], [], []
+        words, files, left_files = [], [], []
         for index, argument in enumerate(_arguments(self.plan.assignment, self.built, case, self.oracle)):
             if argument.direction == "value":
                 words.append(value_word(argument))
@@ -154,27 +154,35 @@ class _Calls:
                 device.hold_on_host(argument, start_on_host(index, len(content)))
             words.append((host_word if on_host else loaded_word)(index, len(content)))
             files.append((file_of(index), content))
-            wanted.append(left_file(file_of(index)))
-        return Given(tuple(words), tuple(files), tuple(wanted))
+            left_files.append(left_file(file_of(index)))
+        return Given(tuple(words), tuple(files), tuple(left_files))
 
     def judged(
-        self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
+        self,
+        case: Case,
+        run: ProgramRun,
+        findings_of_device: tuple[Finding, ...],
+        device: EmulatedDevice | None,
     ) -> CaseEvidence:
         """What the function left, against what the oracle computes."""
         assignment = self.plan.assignment
         arguments = _arguments(assignment, self.built, case, self.oracle)
-        left = self._left(arguments, run, device)
+        contents = self._left(arguments, run, device)
         launches, ran = (device.seen, device.ran) if device is not None else (None, ())
         of_launches, missing = compared_with_oracle(assignment, case, run, self.oracle, launches, ran)
-        if left is None:
-            findings = (*_why_cut_short(case, run, seen, emulated=device is not None), *seen, *missing)
+        if contents is None:
+            findings = (
+                *_why_cut_short(case, run, findings_of_device, emulated=device is not None),
+                *findings_of_device,
+                *missing,
+            )
             return CaseEvidence(
                 case, of_launches, findings, seconds=run.seconds, completed=False, program=run
             )
-        arrays = [argument for argument in arguments if argument.name in left]
-        changed = [a.name for a in arrays if a.direction == "in" and _differs(a, left[a.name])]
-        outputs = tuple((a.name, left[a.name]) for a in arrays if a.direction != "in")
-        finished = Run(outputs, tuple(changed), seen, seconds=run.seconds)
+        arrays = [argument for argument in arguments if argument.name in contents]
+        changed = [a.name for a in arrays if a.direction == "in" and _differs(a, contents[a.name])]
+        outputs = tuple((a.name, contents[a.name]) for a in arrays if a.direction != "in")
+        finished = Run(outputs, tuple(changed), findings_of_device, seconds=run.seconds)
         case_run = CaseRun(finished, uncounted=_UNCOUNTED)
         launched = Launched(case, arguments, (), case_run, device.only_launch if device else None)
         evidence = compared(launched, self.oracle, assignment if self.plan.feedback else None)
@@ -192,33 +200,33 @@ class _Calls:
         if not ended_by_itself(run) or run.returncode != 0:
             return None
         in_device = device is not None and self.plan.assignment.function.pointers == "device"
-        files, left = dict(run.files), {}
+        files, contents = dict(run.files), {}
         for index, argument in enumerate(arguments):
             if argument.direction == "value":
                 continue
             if in_device and device is not None:
-                left[argument.name] = device.held(argument)
+                contents[argument.name] = device.held(argument)
                 continue
             like = np.asarray(argument.value)
             content = files.get(left_file(file_of(index)), b"")
             if len(content) != like.nbytes:
                 return None
-            left[argument.name] = np.frombuffer(content, like.dtype).reshape(like.shape)
-        return left
+            contents[argument.name] = np.frombuffer(content, like.dtype).reshape(like.shape)
+        return contents
 
 
-def _differs(argument: Argument, left: NDArray[Any]) -> bool:
-    return np.ascontiguousarray(argument.value).tobytes() != left.tobytes()
+def _differs(argument: Argument, contents: NDArray[Any]) -> bool:
+    return np.ascontiguousarray(argument.value).tobytes() != contents.tobytes()
 
 
 def _why_cut_short(
-    case: Case, run: ProgramRun, seen: tuple[Finding, ...], *, emulated: bool
+    case: Case, run: ProgramRun, findings_of_device: tuple[Finding, ...], *, emulated: bool
 ) -> tuple[Finding, ...]:
     """Why the function did not return, or returned with the device broken.
 
     What the host did wrong last is why it crashed, and what it did wrong first why it gave up.
     """
-    mistakes = [f for f in seen if f.kind is FindingKind.HOST and f.severity is Severity.ERROR]
+    mistakes = [f for f in findings_of_device if f.kind is FindingKind.HOST and f.severity is Severity.ERROR]
     gave_up = ended_by_itself(run)
     if mistakes and run.ending in ("exit", "signal") and run.returncode != DEVICE_FAILED:
         cause = mistakes[0] if gave_up else mistakes[-1]
@@ -226,7 +234,7 @@ def _why_cut_short(
     if not gave_up:
         return ending(case, run, reason_alone=True)  # that the run was cut short is what the check says
     if run.returncode == DEVICE_FAILED:
-        if emulated and seen:  # they say what broke it
+        if emulated and findings_of_device:  # they say what broke it
             return ()
         words = (last_lines_of_stderr(run) or ("an error",))[-1]
         finding = Finding(FindingKind.FAULT, code=FindingCode.DEVICE_BROKEN, details=(("error", words),))

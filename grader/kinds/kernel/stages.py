@@ -282,9 +282,8 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
                 comparison = replace(comparison, heat=_heat(wrong))
         comparisons.append(comparison)
     is_small = all(np.size(argument.value) <= MOST_NUMBERS for argument in launched.arguments)
-    is_shown = (
-        case.visibility is Visibility.VISIBLE and any(result.wrong for result in comparisons) and is_small
-    )
+    is_wrong = any(result.wrong for result in comparisons)
+    is_shown = case.visibility is Visibility.VISIBLE and is_wrong and is_small
     outputs = [(name, numbers(np.asarray(output)), *expected[name]) for name, output in run.outputs]
     return CaseEvidence(
         case=case,
