@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from grader.batch.folder import OutFolder
     from grader.course.anonymous import Identities
-    from grader.model import Grade, HandIn
+    from grader.model import Assignment, Grade, HandIn
 
 
 BESIDE = "adjustments-beside.yaml"
@@ -65,13 +65,13 @@ def require_applicable(
     adjustments: Adjustments,
     hand_ins: Sequence[tuple[str, HandIn | None]],
     elsewhere: Sequence[tuple[str, HandIn | None]],
-    items: Sequence[str],
+    assignment: Assignment,
 ) -> list[str]:
     """What staff should know about the decisions; raises UsageError for what they have to decide first.
 
-    ``elsewhere`` are the submissions of the class's other shards, and ``items`` are those of the rubric.
+    ``elsewhere`` are the submissions of the class's other shards.
     """
-    must_be_certain(adjustments, hand_ins, items)
+    must_be_certain(adjustments, hand_ins, [item.id for item in assignment.rubric])
     notes = []
     if strangers := without_submission(adjustments, (*hand_ins, *elsewhere)):
         notes.append(about_nobody(strangers, adjustments.name))

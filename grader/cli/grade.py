@@ -270,8 +270,7 @@ def _grade_class(
     hand_ins = [(submission.id, submission.hand_in) for submission in submissions]
     hand_ins += [(grade.submission_id, identified(grade, identities).hand_in) for grade in others]
     elsewhere = [(submission.id, submission.hand_in) for submission in whole] if options.shard else []
-    items = [item.id for item in assignment.rubric]
-    _say(adjusting.require_applicable(adjustments, hand_ins, elsewhere, items))
+    _say(adjusting.require_applicable(adjustments, hand_ins, elsewhere, assignment))
     if not done:
         out.begin(session)
     adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.errors import StorageError, ToolMissing
@@ -99,6 +99,7 @@ def test_no_bytes_do_more_than_be_refused(raw: bytes) -> None:
         exchange.read(raw, JOB)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(
         st.sampled_from([*GOOD, "more"]),
