@@ -12,6 +12,7 @@ from grader import arithmetic
 from grader.model import Build, Constant, KernelInterface, Parameter, Submission
 from grader.nvcc import LIMITS, build, find_toolchain
 from grader.sandbox import Limits, LocalSandbox
+from tests.builds import shared_builds
 
 FILE = "homework.cu"
 PARAMETERS = "(const float *A, float *C, int N)"
@@ -48,7 +49,7 @@ class BuildSource(Protocol):
 
 @pytest.fixture(scope="session")
 def build_source() -> BuildSource:
-    """Build with the real nvcc, in the local sandbox, without a cache folder."""
+    """Build with the real nvcc, in the local sandbox, as a student's second check does."""
     made: dict[object, Build] = {}
 
     def once(
@@ -66,7 +67,7 @@ def build_source() -> BuildSource:
                 interface,
                 sandbox=LocalSandbox(),
                 toolchain=find_toolchain(),
-                cache=None,
+                cache=shared_builds(),
                 limits=limits,
             )
         return made[key]
