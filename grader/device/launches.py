@@ -153,9 +153,10 @@ class EmulatedLaunches:
 
     def _variables_of(self, number: int) -> tuple[Variable, ...]:
         """The variables of a file, those of the default build first."""
-        variables = (*self._modules[number].variables, *self._for_hazards[number].variables)
-        by_name = {variable.name: variable for variable in reversed(variables)}
-        return tuple(by_name[name] for name in dict.fromkeys(variable.name for variable in variables))
+        variables = {variable.name: variable for variable in self._modules[number].variables}
+        for variable in self._for_hazards[number].variables:
+            variables.setdefault(variable.name, variable)
+        return tuple(variables.values())
 
     def _addresses(self, number: int) -> dict[str, int]:
         variables = {name: a.address for (file, name), a in self.variables.items() if file == number}

@@ -148,15 +148,13 @@ class ProgramCompiler(Compiler):
 
     def both_ptx(self, compiled: Compiled) -> tuple[str, str]:
         """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
-        default = self._left(compiled.ptx, "device-code")
+        default = _text(self._left(compiled.ptx, "device-code"))
         language = ("-std=c++17", "-lineinfo", "-Xcicc", "-O0")
         include = ("-Xcompiler", "-idirafter,.")
         argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
         result = self._run("hazards", Job(argv, self.sources, (PTX,), self.limits))
         self._check_limits(driver.revealed(result.outcome))
-        return _text(default), with_names_of(
-            _text(default), _text(self._left(result.file(PTX), "device-code"))
-        )
+        return default, with_names_of(default, _text(self._left(result.file(PTX), "device-code")))
 
     def link(
         self,
