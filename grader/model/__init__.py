@@ -26,6 +26,7 @@ from grader.model.assignment import (
     TimingPlan,
 )
 from grader.model.course import Adjustment, HandIn, Student
+from grader.model.estimate import CHANGES, LIMITS, Estimate, EstimatedChange, KernelEstimate, LimitShare
 from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
 from grader.model.grade import (
     Amounts,
@@ -79,6 +80,8 @@ from grader.model.work import (
 )
 
 __all__ = [
+    "CHANGES",
+    "LIMITS",
     "MOST_IN_BLOCK",
     "MOST_IN_GRID",
     "MOST_THREADS",
@@ -108,6 +111,8 @@ __all__ = [
     "Detail",
     "Dim3",
     "DrawnNumber",
+    "Estimate",
+    "EstimatedChange",
     "Evidence",
     "ExampleArray",
     "ExpectedNumber",
@@ -123,8 +128,10 @@ __all__ = [
     "InstructionUse",
     "ItemGrade",
     "KernelCounters",
+    "KernelEstimate",
     "KernelInterface",
     "Launch",
+    "LimitShare",
     "LineCounters",
     "Named",
     "Parameter",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from grader.model.assignment import AnswerEvidence, Case, RubricItem
     from grader.model.course import Adjustment, HandIn
+    from grader.model.estimate import Estimate
     from grader.model.findings import Finding
     from grader.model.terms import Advice, Named
     from grader.model.trace import TraceScene
@@ -211,6 +212,8 @@ class Evidence:
     array_parameters: tuple[str, ...] = ()
     """What findings call the arrays that the kernels are given: no name that depends on a case's data."""
     measures_time: bool = False
+    estimate: Estimate | None = None
+    """How fast a model says that the submission would be; None where nobody asked."""
 
     def build_of(self, case: CaseEvidence) -> Build:
         """The build of the kernel that a case launches."""
@@ -303,6 +306,8 @@ class Grade:
     cases: tuple[CaseGrade, ...]
     timing: Timing | None = None
     """What was timed; None where nothing was."""
+    estimate: Estimate | None = None
+    """How fast a model says that it would be; None where nobody asked."""
     versions: Named[str] = ()
     seconds: Named[float] = ()
     """Where the wall time went, by stage."""

@@ -1,0 +1,89 @@
+"""How fast a kernel would be on a GPU that nobody had at hand: what a model says, never a measurement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.model.findings import Detail
+    from grader.model.terms import Named
+    from grader.model.work import Ratio
+
+LIMITS = (
+    "issue",
+    "arithmetic",
+    "shared",
+    "l1",
+    "l2",
+    "dram",
+    "memory-latency",
+    "latency",
+    "barrier",
+    "launch",
+)
+"""What may keep a kernel from being faster, as codes: slots to issue instructions in, the pipes that compute,
+bandwidth of shared memory, of L1, of L2 and of DRAM, waiting for global memory, waiting for results of other
+instructions, waiting at barriers, and what every launch takes."""
+
+CHANGES = ("no-bank-conflicts", "coalesced", "fewer-shared-loads", "more-warps", "no-barriers")
+"""Single changes of a kernel whose effect the same model is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitShare:
+    """How much of a kernel's time a limit of `LIMITS` takes, 0 to 1, and on which lines, the largest first.
+
+    ``lines`` are lines of the file, each with its share of the kernel's time.
+    """
+
+    limit: str
+    share: float
+    lines: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEstimate:
+    """What the model says of one kernel: its time in milliseconds, and what it is spent on, most first.
+
+    ``occupancy`` is the share of a multiprocessor's warps that are resident, 0 to 1.
+    """
+
+    milliseconds: float
+    limits: tuple[LimitShare, ...] = ()
+    occupancy: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedChange:
+    """How many times as fast as the baseline the kernel would be with one thing changed (of `CHANGES`).
+
+    It is there only where the gain is beyond the model's own error. ``line`` is where the change belongs.
+    """
+
+    change: str
+    ratio: float
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The estimated speed of a submission on a device, beside the ``baseline`` kernel at a ``shape``.
+
+    ``device`` is its key among the devices that are modelled (``h200``), ``device_name`` what people call it.
+    ``ratio`` is how many times as fast as the baseline, with the interval that the model's own error leaves.
+    ``error_bound`` is that error: the share by which nine in ten ratios were off at most when the model was
+    compared with measurements. ``kernels`` has ``student`` and the baseline by their names.
+    Where there is no estimate ``problem`` says why, as a code with ``details``, and the rest is empty.
+    """
+
+    device: str
+    device_name: str = ""
+    baseline: str = ""
+    shape: Named[int] = ()
+    ratio: Ratio | None = None
+    error_bound: float = 0.0
+    kernels: Named[KernelEstimate] = ()
+    changes: tuple[EstimatedChange, ...] = ()
+    problem: str = ""
+    details: Named[Detail] = ()
