@@ -10,6 +10,7 @@ program (`grader.nvcc.program`).
 from __future__ import annotations
 
 from grader.nvcc.any_kind import build_at, build_kernels
+from grader.nvcc.disassembly import MachineCode, machine_code
 from grader.nvcc.program import build_program
 from grader.nvcc.ptxas import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.stage import LIMITS, build
@@ -18,6 +19,7 @@ from grader.nvcc.toolchain import Toolchain, Tools, find_toolchain, toolchain_in
 __all__ = [
     "LIMITS",
     "OWN_SOURCE",
+    "MachineCode",
     "Toolchain",
     "Tools",
     "assemble",
@@ -27,5 +29,6 @@ __all__ = [
     "build_program",
     "compile_own",
     "find_toolchain",
+    "machine_code",
     "toolchain_in",
 ]

@@ -75,6 +75,8 @@ class Toolchain:
     roots: tuple[str, ...]
     architecture: str = ARCHITECTURE
     """The compute capability that the PTX is made for, without its dot."""
+    nvdisasm: str = ""
+    """The disassembler; empty where there is none, and then speed is not estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,8 @@ def _examined(machine: Host, nvcc: Path, compiler: Path, architecture: str) -> T
         folders = pool.submit(_header_folders, machine, compiler)
     plan = default.result()
     toolkit = os.path.normpath(plan.variables.get("TOP", str(nvcc.parent.parent)))
-    ptxas = machine.which("ptxas", f"{nvcc.parent}{os.pathsep}{toolkit}/bin")
+    beside = f"{nvcc.parent}{os.pathsep}{toolkit}/bin"
+    ptxas = machine.which("ptxas", beside)
     cicc = machine.which(plan.commands[1][0], os.defpath)
     for name, program in (("ptxas", ptxas), ("cicc", cicc)):
         if not program:
@@ -158,6 +161,7 @@ def _examined(machine: Host, nvcc: Path, compiler: Path, architecture: str) -> T
         environment=tuple((n, plan.variables[n]) for n in ("NVVMIR_LIBRARY_DIR",) if n in plan.variables),
         roots=_with_real_paths(machine, (toolkit, *folders.result())),
         architecture=architecture,
+        nvdisasm=machine.which("nvdisasm", f"{beside}{os.pathsep}{os.defpath}"),
     )
 
 

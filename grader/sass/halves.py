@@ -1,0 +1,204 @@
+"""Instructions on two numbers of 16 bits in a word: float16, or bfloat16 (`.BF16_V2`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.sass.listing import Constant, Real, Register
+from grader.sass.operands import BOOLEANS, COMPARISONS, is_predicate, predicate_index, register_index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from grader.sass.listing import Operand
+    from grader.sass.machine import Machine, Step
+    from grader.sass.operands import Link, Reader
+
+_HALF = np.uint32(16)
+UPPER, LOWER = 0, 1
+"""The rows of an array of halves."""
+
+
+def widened(bits: NDArray[np.uint16], *, brain: bool) -> NDArray[np.float32]:
+    """Halves, as bits, as float32; ``brain``: they are bfloat16."""
+    if brain:
+        return (bits.astype(np.uint32) << _HALF).view(np.float32)
+    return bits.view(np.float16).astype(np.float32)
+
+
+def narrowed(values: NDArray[Any], *, brain: bool) -> NDArray[np.uint32]:
+    """Numbers rounded to the nearest half, as bits."""
+    if not brain:
+        return values.astype(np.float16).view(np.uint16).astype(np.uint32)
+    bits = values.astype(np.float32).view(np.uint32)
+    even = bits >> _HALF & np.uint32(1)
+    rounded = (bits + np.uint32(0x7FFF) + even) >> _HALF
+    return np.where(np.isnan(values), np.uint32(0x7FFF), rounded)
+
+
+def _is_brain(link: Link) -> bool:
+    return any(name.startswith("BF16") for name in link.instruction.modifiers)
+
+
+def _sources(link: Link, operands: list[Operand]) -> list[Reader]:
+    """The operands; two immediates in a row are the halves of one."""
+    readers = []
+    while operands:
+        operand = operands.pop(0)
+        if isinstance(operand, Real):
+            other = operands.pop(0) if operands else operand
+            if not isinstance(other, Real):
+                raise link.unknown()
+            readers.append(_fixed(operand.value, other.value))
+        else:
+            readers.append(_halves(link, operand))
+    return readers
+
+
+def _fixed(upper: float, lower: float) -> Reader:
+    pair = np.array([[upper], [lower]], np.float32)
+    return lambda _: pair
+
+
+def _halves(link: Link, operand: Operand) -> Reader:
+    """The halves of a word as float32: an array with a row for each, the upper first."""
+    if not isinstance(operand, Register | Constant):
+        raise link.unknown()
+    plain, brain = link.word(operand.without_signs()), _is_brain(link)
+    suffixes, absolute, negated = operand.suffixes, operand.absolute, operand.negated
+    if "F32" in suffixes:
+        raise link.unknown()
+
+    def read(m: Machine) -> NDArray[Any]:
+        word = plain(m)
+        rows = [(word >> _HALF).astype(np.uint16), word.astype(np.uint16)]
+        if "H0_H0" in suffixes:
+            rows[UPPER] = rows[LOWER]
+        elif "H1_H1" in suffixes:
+            rows[LOWER] = rows[UPPER]
+        value = widened(np.stack(rows), brain=brain)
+        value = np.abs(value) if absolute else value
+        return -value if negated else value
+
+    return read
+
+
+_FUNCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
+    "HADD2": lambda a, b: a + b,
+    "HMUL2": lambda a, b: a * b,
+    "HFMA2": lambda a, b, c: a.astype(np.float64) * b + c,
+}
+
+
+def _arithmetic(link: Link) -> Step:
+    """HADD2, HMUL2, HFMA2: two sums, products or both; `.F32` gives that of the lower halves as float32."""
+    to = register_index(link.operands[0])
+    sources = _sources(link, [operand for operand in link.operands[1:] if not is_predicate(operand)])
+    function, brain = _FUNCTIONS[link.instruction.opcode], _is_brain(link)
+    widens, saturates, rectifies = link.has("F32"), link.has("SAT"), link.has("RELU")
+
+    def step(m: Machine) -> None:
+        result = function(*(source(m) for source in sources))
+        if saturates:
+            result = np.fmin(np.fmax(result, 0), 1)
+        if rectifies:
+            result = np.where(result < 0, 0, result)
+        if widens:
+            m.write(to, result[LOWER].astype(np.float32).view(np.uint32))
+        else:
+            _write(m, to, result, brain=brain)
+
+    return step
+
+
+def _write(m: Machine, to: int, values: NDArray[Any], *, brain: bool) -> None:
+    parts = narrowed(values, brain=brain)
+    m.write(to, parts[UPPER] << _HALF | parts[LOWER])
+
+
+def _extreme(link: Link) -> Step:
+    """HMNMX2: the smaller halves where the predicate holds, else the larger."""
+    to, which, brain = register_index(link.operands[0]), link.truth(link.operands[3]), _is_brain(link)
+    first, second = _sources(link, list(link.operands[1:3]))
+    functions = (np.minimum, np.maximum) if link.has("NAN") else (np.fmin, np.fmax)
+
+    def step(m: Machine) -> None:
+        a, b = first(m), second(m)
+        _write(m, to, np.where(which(m), functions[0](a, b), functions[1](a, b)), brain=brain)
+
+    return step
+
+
+def _comparison(link: Link, operands: list[Operand]) -> Reader:
+    """Which halves a comparison holds of, joined with a predicate; with `U` also of what is no number."""
+    modifiers = link.instruction.modifiers
+    name = next((name for name in modifiers if name.removesuffix("U") in COMPARISONS), "")
+    joins = next((BOOLEANS[name] for name in modifiers if name in BOOLEANS), None)
+    if not name or joins is None:
+        raise link.unknown()
+    holds, unordered_too = COMPARISONS[name.removesuffix("U")], name.endswith("U")
+    *compared, given = operands
+    (first, second), old = _sources(link, compared), link.truth(given)
+
+    def read(m: Machine) -> NDArray[Any]:
+        a, b = first(m), second(m)
+        unordered = np.isnan(a) | np.isnan(b)
+        result = holds(a, b)
+        return joins(result | unordered if unordered_too else result & ~unordered, old(m))
+
+    return read
+
+
+def _decide(link: Link) -> Step:
+    """HSETP2: a comparison of the lower and one of the upper halves, a predicate for each."""
+    lower, upper, *operands = link.operands
+    result, to = _comparison(link, operands), (predicate_index(lower), predicate_index(upper))
+
+    def step(m: Machine) -> None:
+        value = result(m)
+        m.decide(to[0], value[LOWER])
+        m.decide(to[1], value[UPPER])
+
+    return step
+
+
+def _set(link: Link) -> Step:
+    """HSET2: a comparison as 1 and 0 (`.BF`), or as bits that are all set and none (`.BM`)."""
+    to, result = register_index(link.operands[0]), _comparison(link, list(link.operands[1:]))
+    one = 0x3F80 if _is_brain(link) else 0x3C00
+    true = np.uint32(one if link.has("BF") else 0xFFFF)
+
+    def step(m: Machine) -> None:
+        value = result(m) * true
+        m.write(to, value[UPPER] << _HALF | value[LOWER])
+
+    return step
+
+
+def _pack(link: Link) -> Step:
+    """F2FP: two float32 as the halves of a word."""
+    to, brain = register_index(link.operands[0]), link.has("BF16")
+    upper, lower = link.real(link.operands[1]), link.real(link.operands[2])
+    known = {"F16", "BF16", "F32", "PACK_AB", "RN"}
+    if not known.issuperset(link.instruction.modifiers):
+        raise link.unknown()
+
+    def step(m: Machine) -> None:
+        parts = [narrowed(value(m), brain=brain) for value in (upper, lower)]
+        m.write(to, parts[0] << _HALF | parts[1])
+
+    return step
+
+
+TABLE: dict[str, Callable[[Link], Step]] = {
+    **dict.fromkeys(("HADD2", "HMUL2", "HFMA2"), _arithmetic),
+    "HMNMX2": _extreme,
+    "HSETP2": _decide,
+    "HSET2": _set,
+    "F2FP": _pack,
+}
+"""How each instruction is linked."""

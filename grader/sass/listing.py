@@ -1,0 +1,298 @@
+"""What nvdisasm prints of a kernel's machine code → instructions with operands, lines and control codes.
+
+The names of instructions are those of NVIDIA's "CUDA binary utilities" (instruction set reference). Each
+takes 16 bytes since compute capability 7.0; the upper word holds what the hardware does not check by itself:
+how long the warp must not issue, which of six scoreboards the instruction sets and which it waits for. Its
+layout is not documented by NVIDIA; it was measured by Jia et al., "Dissecting the NVIDIA Volta GPU
+architecture via microbenchmarking" (2018), section 2.1.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grader.errors import GraderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+NO_SCOREBOARD = 7
+
+_LINE = re.compile(r'//## File ".*", line (?P<line>\d+)(?P<inlined> inlined at .*)?$')
+_LABEL = re.compile(r"(?P<label>[.\w$]+):\s*$")
+_CODE = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?P<text>[^;]*?)\s*;\s*/\* 0x(?P<low>[0-9a-f]{16}) \*/")
+_UPPER = re.compile(r"\s+/\* 0x(?P<high>[0-9a-f]{16}) \*/\s*$")
+_TEXT = re.compile(
+    r"(?:@(?P<not>!?)(?P<guard>U?P[0-9T]+)\s+)?(?P<opcode>[A-Z0-9_a-z.]+)\s*(?P<operands>.*)", re.DOTALL
+)
+_SECTION = re.compile(r"//-+ \.text\.(?P<name>[\w$]+) -+")
+_NUMBER = re.compile(r"-?0x[0-9a-f]+")
+_REGISTER = re.compile(r"(?P<file>UR|R|UP|P|B|SB)(?P<index>\d+|Z|T)(?P<suffix>(?:\.\w+)*)")
+_CONSTANT = re.compile(r"c\[(?P<bank>[^\]]+)\]\[(?P<offset>[^\]]+)\](?P<suffix>(?:\.\w+)*)")
+_ADDRESS = re.compile(r"(?:desc\[[^\]]*\])?\[(?P<inside>[^\]]*)\](?P<suffix>(?:\.\w+)*)")
+_LABEL_USE = re.compile(r"`\((?P<label>[^)]*)\)")
+
+
+class UnknownCodeError(GraderError):
+    """Machine code that is not read here; ``opcode`` names it."""
+
+    def __init__(self, opcode: str) -> None:
+        """What was not read."""
+        super().__init__(f"machine code that is not read: {opcode}")
+        self.opcode = opcode
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register; ``file`` is R, UR (uniform), P or UP (predicates), B or SB. ``index`` -1 is RZ or PT."""
+
+    file: str
+    index: int
+    negated: bool = False
+    inverted: bool = False
+    absolute: bool = False
+    suffixes: tuple[str, ...] = ()
+
+    def without_signs(self) -> Register:
+        """The register as it is read before `-`, `~` and `|…|`."""
+        return Register(self.file, self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An immediate that is printed as an integer."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """An immediate that is printed as a decimal."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A word of a constant bank, at an offset and perhaps a register."""
+
+    bank: int
+    offset: int
+    register: Register | None = None
+    negated: bool = False
+    inverted: bool = False
+    absolute: bool = False
+    suffixes: tuple[str, ...] = ()
+
+    def without_signs(self) -> Constant:
+        """The constant as it is read before `-`, `~` and `|…|`."""
+        return Constant(self.bank, self.offset, self.register)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The sum of registers, each perhaps scaled by its suffix (`.X4`), and an offset in bytes."""
+
+    registers: tuple[Register, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A special register, or what else is printed as a word."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place in the code, as the index of an instruction."""
+
+    target: int
+
+
+Operand = Register | Integer | Real | Constant | Address | Name | Label
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What the hardware is told to wait for: cycles and scoreboards.
+
+    ``stall`` cycles pass before the warp issues again; ``sets`` is the scoreboard that is free when the
+    result is there, ``reads`` the one that is when the operands are read (`NO_SCOREBOARD`: none); ``waits``
+    are those that must be free before the instruction issues.
+    """
+
+    stall: int
+    sets: int
+    reads: int
+    waits: tuple[int, ...]
+
+    @classmethod
+    def of(cls, high: int) -> Control:
+        """From the upper word of an instruction."""
+        mask = high >> 52 & 0x3F
+        waits = tuple(number for number in range(6) if mask >> number & 1)
+        return cls(high >> 41 & 0xF, high >> 46 & 7, high >> 49 & 7, waits)
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """An instruction; ``line`` is that of the source, 0 where none is known."""
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Register | None
+    control: Control
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The code of one kernel with what it calls, in the order in which it lies."""
+
+    name: str
+    instructions: tuple[Instruction, ...]
+
+
+@dataclass(slots=True)
+class _Raw:
+    """An instruction before labels are known."""
+
+    text: str
+    low: int
+    high: int
+    line: int
+
+
+@dataclass(slots=True)
+class _Section:
+    instructions: list[_Raw] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+
+
+def read_listing(text: str, entry: str) -> Listing:
+    """The kernel ``entry`` in what ``nvdisasm -c -ndf -hex -g`` prints.
+
+    Raises UnknownCodeError where there is none, or an operand is not read.
+    """
+    section = _section(text, entry)
+    return Listing(entry, tuple(_instruction(raw, section.labels) for raw in section.instructions))
+
+
+def _section(text: str, entry: str) -> _Section:
+    """The lines of a section: instructions with their lines of source, and where labels are."""
+    section, inside, line, raw = _Section(), False, 0, None
+    for row in text.splitlines():
+        heading = _SECTION.search(row)
+        if heading:
+            inside, line = heading["name"] == entry, 0
+        elif not inside:
+            continue
+        elif code := _CODE.match(row):
+            raw = _Raw(code["text"], int(code["low"], 16), 0, line)
+            section.instructions.append(raw)
+        elif raw is not None and (upper := _UPPER.match(row)):
+            raw.high = int(upper["high"], 16)
+        elif source := _LINE.search(row):
+            line = int(source["line"])
+        elif label := _LABEL.match(row):
+            section.labels[label["label"]] = len(section.instructions)
+    if not section.instructions:
+        raise UnknownCodeError(entry)
+    return section
+
+
+def _instruction(raw: _Raw, labels: dict[str, int]) -> Instruction:
+    match = _TEXT.fullmatch(raw.text)
+    if match is None:
+        raise UnknownCodeError(raw.text)
+    opcode, *modifiers = match["opcode"].split(".")
+    guard = _register(match["guard"], inverted=match["not"] == "!") if match["guard"] else None
+    operands = tuple(_operand(text, labels) for text in _split(match["operands"]))
+    return Instruction(opcode, tuple(modifiers), operands, guard, Control.of(raw.high), raw.line)
+
+
+def _split(text: str) -> Iterator[str]:
+    """The operands, which commas part outside brackets."""
+    depth, start = 0, 0
+    for at, character in enumerate(text):
+        depth += (character in "[(") - (character in ")]")
+        if character == "," and not depth:
+            yield text[start:at].strip()
+            start = at + 1
+    if text[start:].strip():
+        yield text[start:].strip()
+
+
+def _operand(text: str, labels: dict[str, int]) -> Operand:
+    if _NUMBER.fullmatch(text):
+        return Integer(int(text, 16))
+    label = _LABEL_USE.search(text)
+    if label:
+        target = labels.get(label["label"])
+        return Name(text) if target is None else Label(target)
+    address = _ADDRESS.fullmatch(text)
+    if address:
+        return _address(address["inside"])
+    body, signs = _signs(text)
+    register = _register(body, **signs)
+    if register is not None:
+        return register
+    constant = _CONSTANT.fullmatch(body)
+    if constant:
+        return _constant(constant, signs)
+    value = _real(text)
+    return Name(text) if value is None else Real(value)
+
+
+def _signs(text: str) -> tuple[str, dict[str, bool]]:
+    """What is printed around a register: `-`, `~` or `!` before it, `|…|` around it."""
+    negated, inverted = text.startswith("-"), text[:1] in ("~", "!")
+    body = text[1:] if negated or inverted else text
+    absolute = body.startswith("|")
+    if absolute:
+        inner, _, rest = body[1:].partition("|")
+        body = inner + rest
+    return body, {"negated": negated, "inverted": inverted, "absolute": absolute}
+
+
+def _register(text: str, **signs: bool) -> Register | None:
+    match = _REGISTER.fullmatch(text)
+    if match is None:
+        return None
+    index = -1 if match["index"] in "ZT" else int(match["index"])
+    suffixes = tuple(suffix for suffix in match["suffix"].split(".") if suffix and suffix != "reuse")
+    return Register(match["file"], index, suffixes=suffixes, **signs)
+
+
+def _constant(match: re.Match[str], signs: dict[str, bool]) -> Operand:
+    if not _NUMBER.fullmatch(match["bank"]):
+        raise UnknownCodeError(match[0])
+    inside = _address(match["offset"])
+    register = inside.registers[0] if inside.registers else None
+    suffixes = tuple(filter(None, match["suffix"].split(".")))
+    return Constant(int(match["bank"], 16), inside.offset, register, suffixes=suffixes, **signs)
+
+
+def _address(inside: str) -> Address:
+    registers, offset = [], 0
+    for part in re.split(r"\+", inside):
+        register = _register(part)
+        if _NUMBER.fullmatch(part):
+            offset += int(part, 16)
+        elif register is not None:
+            registers.append(register)
+        elif part:
+            raise UnknownCodeError(f"[{inside}]")
+    return Address(tuple(registers), offset)
+
+
+def _real(text: str) -> float | None:
+    names = {"+INF": "inf", "-INF": "-inf", "+QNAN": "nan", "-QNAN": "nan", "+SNAN": "nan", "-SNAN": "nan"}
+    try:
+        return float(names.get(text, text))
+    except ValueError:
+        return None
