@@ -18,7 +18,7 @@ from grader.device.device import Device
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import DeviceMemory, OutOfMemoryError, Owner
 from grader.device.observation import Observation
-from grader.device.recording import RecordedLaunches, Recorder
+from grader.device.recording import CallRecorder, RecordedLaunches
 from grader.device.requests import Sharing
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
@@ -60,7 +60,7 @@ def recorded(
 
     Raises OurError where that is not to be had, or where numbers among the inputs decide too much.
     """
-    calls = [_Call(interface, built, tools, arguments) for arguments in sets]
+    calls = [_TimedCall(interface, built, tools, arguments) for arguments in sets]
     recordings = [call.guessed(number) for number, call in enumerate(calls)]
     if None in recordings:
         recordings = [call.computed() for call in calls]
@@ -83,7 +83,7 @@ def _unfit(reason: str) -> OurError:
     return OurError(f"the function cannot be timed, because {reason}")
 
 
-class _Call:
+class _TimedCall:
     """One call of a function with these arguments."""
 
     def __init__(
@@ -109,16 +109,16 @@ class _Call:
         """What it asks for where the emulator computes."""
         return self._recorded(None).recording()
 
-    def _recorded(self, results: Results | None) -> Recorder:
+    def _recorded(self, results: Results | None) -> CallRecorder:
         try:
             with closing(DeviceMemory(_ROOM)) as memory:
                 return self._recorded_in(memory, results)
         except OutOfMemoryError:
             raise OurError(f"its arrays take more than {_ROOM >> 30} GiB where it is timed") from None
 
-    def _recorded_in(self, memory: DeviceMemory, results: Results | None) -> Recorder:
+    def _recorded_in(self, memory: DeviceMemory, results: Results | None) -> CallRecorder:
         launches = self._launches(memory, results)
-        recorder = Recorder(memory, launches, {})
+        recorder = CallRecorder(memory, launches, {})
         words, files = self._given(memory, recorder)
         computing = 0.0 if results is not None else SLOWER * self._interface.program.emulator_seconds
         result = self._run(Device(memory, launches, recorder=recorder), words, files, computing)
@@ -142,7 +142,7 @@ class _Call:
             return RecordedLaunches(*unheard, results=results)
         return EmulatedLaunches(*unheard, observation=Observation(count_only=True), steps=self._work)
 
-    def _given(self, memory: DeviceMemory, recorder: Recorder) -> tuple[tuple[str, ...], Named[bytes]]:
+    def _given(self, memory: DeviceMemory, recorder: CallRecorder) -> tuple[tuple[str, ...], Named[bytes]]:
         """The words for the calling program, with the files that they name; the recorder learns of arrays."""
         words, files, starts = [], [], {}
         for index, argument in enumerate(self._arguments):
@@ -176,7 +176,7 @@ class _Call:
         with channel() as folder, self._tools.sandbox.stage(Stage(limits, channel=str(folder))) as sandbox:
             return run_beside(device, folder, sandbox, job)
 
-    def _problem_at_its_end(self, recorder: Recorder, result: Result) -> str:
+    def _problem_at_its_end(self, recorder: CallRecorder, result: Result) -> str:
         """Why the call is of no use: it did not return, or its own code has changed arrays on the host."""
         if not result.outcome.ok:
             return "it does not return where its launches are recorded"

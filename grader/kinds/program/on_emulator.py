@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.device.device import MOST_MISTAKES, Device
+from grader.device.errors import HostCode, HostMistake
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
-from grader.device.mistakes import HostCode, HostMistake
 from grader.device.observation import Observation
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.device.memory import Allocation
+    from grader.device.memory import DeviceAllocation
     from grader.device.observation import SeenLaunch
     from grader.model import Argument, Build, Case, Detail, KernelCounters, Launch, Named
 
@@ -100,7 +100,7 @@ class EmulatedDevice:
             steps=work,
         )
         self.device = Device(self._memory, self._launches)
-        self._held: dict[str, Allocation] = {}
+        self._held: dict[str, DeviceAllocation] = {}
         self._on_host: dict[str, tuple[int, int, int]] = {}
 
     def close(self) -> None:
