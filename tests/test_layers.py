@@ -134,7 +134,7 @@ def test_a_comparison_with_the_name_of_a_backend_is_found(offence: str) -> None:
     ("module", "forbidden", "complaint"),
     [
         ("model/terms.py", "import grader.reports.text", "not allowed to import grader.reports"),
-        ("checks/races.py", "import grader.score", "not allowed to import grader.score"),
+        ("checks/hazards.py", "import grader.score", "not allowed to import grader.score"),
         ("score.py", "import subprocess", "not allowed to import subprocess"),
         ("reports/text.py", "import yaml", "not allowed to import yaml"),
         ("ptx/tokens.py", "import numba", "not allowed to import numba"),

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any
 from grader.messages import (
     advice,
     answers,
-    barriers,
     builds,
     checks,
-    device,
     faults,
     hidden,
     host,
     memory,
     races,
     reports,
-    sheets,
     submissions,
 )
 from grader.messages.races import spell
@@ -36,9 +33,7 @@ _MOST_LINES = 3
 TEMPLATES: Mapping[FindingCode, str] = {
     **memory.SENTENCES,
     **races.SENTENCES,
-    **barriers.SENTENCES,
     **faults.SENTENCES,
-    **device.SENTENCES,
     **host.SENTENCES,
     **builds.SENTENCES,
     **submissions.SENTENCES,
@@ -72,9 +67,7 @@ _WORDS: Mapping[str, str] = {
 CLAUSE_TABLES = (
     memory.CLAUSES,
     races.CLAUSES,
-    barriers.CLAUSES,
     faults.CLAUSES,
-    device.CLAUSES,
     hidden.CLAUSES,
     host.CLAUSES,
     builds.CLAUSES,
@@ -91,8 +84,8 @@ TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "checks": checks.TEXTS,
     "hints": builds.HINTS,
     "advice": advice.TEXTS,
-    "worked-answers": answers.TEXTS,
-    "sheets": sheets.TEXTS,
+    "worked-answers": answers.WORKED_OUT,
+    "sheets": answers.SHEETS,
     "reports": reports.TEXTS,
 }
 """What is said of no finding, by table; a name stands in one of them only."""

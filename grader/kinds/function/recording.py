@@ -4,6 +4,9 @@
 
 The host's own code is not replayed, so nothing may depend on what it computes: it may decide how often
 something is repeated, and no more.
+
+The program that calls it gets a word for each parameter, which says where arrays lie on the host; what a word
+says is described in ``sandbox/headers/grader_function.hpp``, which reads it.
 """
 
 from __future__ import annotations
@@ -16,23 +19,15 @@ import numpy as np
 
 from grader.device.device import Device
 from grader.device.launches import EmulatedLaunches
-from grader.device.memory import DeviceMemory, OutOfMemoryError, Owner
+from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.observation import Observation
 from grader.device.recording import CallRecorder, RecordedLaunches
 from grader.device.requests import Sharing
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu.replay import differ_by_repeating
-from grader.kinds.function.words import (
-    device_word,
-    file_of,
-    host_word,
-    left_file,
-    start_on_host,
-    value_word,
-)
+from grader.kinds.program.on_emulator import STEPS_A_SECOND
 from grader.kinds.program.running import PROGRAM, SLOWER, limits_of
-from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.sandbox import Job, Stage
 
 if TYPE_CHECKING:
@@ -187,3 +182,42 @@ class _TimedCall:
             if left.get(left_file(file_of(index))) != recorder.on_host.content_of(argument.name):
                 return f"its host code itself changes the array `{argument.name}`"
         return ""
+
+
+_HOST_ARRAYS, _BETWEEN = 0x6000_0000_0000, 1 << 36
+"""Where the first array in memory of the host lies, and how far it is to the next."""
+
+
+def value_word(argument: Argument) -> str:
+    """A number, by its bits."""
+    return f"number={int.from_bytes(np.asarray(argument.value).tobytes(), 'little'):x}"
+
+
+def device_word(address: int) -> str:
+    """An array that is in device memory already."""
+    return f"device={address:x}"
+
+
+def loaded_word(index: int, size: int) -> str:
+    """An array that the calling program copies to device memory: the ``index``-th parameter, in bytes."""
+    return f"load={file_of(index)},{size:x}"
+
+
+def host_word(index: int, size: int) -> str:
+    """An array in memory of the host."""
+    return f"host={file_of(index)},{size:x},{_HOST_ARRAYS + index * _BETWEEN:x}"
+
+
+def start_on_host(index: int, size: int) -> int:
+    """Where an array in memory of the host starts: it ends with its last page, behind a page of nobody's."""
+    return _HOST_ARRAYS + index * _BETWEEN + PAGE + -(-size // PAGE) * PAGE - size
+
+
+def file_of(index: int) -> str:
+    """The file that an array comes from."""
+    return f"array-{index}"
+
+
+def left_file(file: str) -> str:
+    """The file in which the calling program leaves what came from a file."""
+    return f"{file}.after"

@@ -22,9 +22,9 @@ from grader.compare import compare, heat_map, untouched
 from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_apart, fitting, load_hypotheses
 from grader.emulator.by_hand import handwriting
 from grader.errors import OurError, log_swallowed
+from grader.kinds.builds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
 from grader.kinds.kernel.planning import arguments, plan, read, timing_job, untimed
-from grader.kinds.sized import not_built
 from grader.messages import worded
 from grader.mistakes import texts_of_course
 from grader.model import (
