@@ -32,7 +32,7 @@ from grader.model import (
     Verdict,
 )
 from grader.plan import Plan, draw_plan
-from grader.ptx.digest import digest
+from grader.ptx.facts import digest
 from grader.steps import Step, begin
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Parts of a class that were graded apart become one: one gradebook, one page, one folder to go on from.
 
-Parts are shards of one class (`grader.batch.shard`), or classes that were handed in apart, such as sections.
+Parts are shards of one class (`grader.batch.resume`), or classes that were handed in apart, such as sections.
 Everything that decides grades has to be the same in all of them, and nobody may be in two.
 """
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader import backends, sandbox_choice
 from grader.doctor import gpus
-from grader.doctor.planted import find_planted_race
+from grader.doctor.examination import find_planted_race
 from grader.doctor.report_line import Mark, ReportLine
 from grader.errors import GraderError
 
