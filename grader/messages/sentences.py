@@ -6,19 +6,7 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import (
-    advice,
-    answers,
-    builds,
-    checks,
-    faults,
-    hidden,
-    host,
-    memory,
-    races,
-    reports,
-    submissions,
-)
+from grader.messages import advice, answers, builds, checks, faults, hidden, host, memory, races, reports
 from grader.messages.races import spell
 from grader.model import Access, Clause, FindingKind
 
@@ -36,7 +24,6 @@ TEMPLATES: Mapping[FindingCode, str] = {
     **faults.SENTENCES,
     **host.SENTENCES,
     **builds.SENTENCES,
-    **submissions.SENTENCES,
 }
 """The sentence of each code."""
 
@@ -71,7 +58,6 @@ CLAUSE_TABLES = (
     hidden.CLAUSES,
     host.CLAUSES,
     builds.CLAUSES,
-    submissions.CLAUSES,
     _REMARKS,
     _WORDS,
 )

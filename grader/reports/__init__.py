@@ -10,8 +10,8 @@
     html          a page per submission and one for the class
     audience      what a student may see of a grade
     excerpts      lines and maps that are shown of a finding
-    submission_page, source_view   what the page of a submission shows
-    pages, pictures                what all pages share, and what is drawn on them
+    submission_page    what the page of a submission shows
+    pages, pictures    what all pages share, and what is drawn on them
     layout        lines for a terminal
 
 `text` and `html` write for students unless asked to write for staff. All others show the grade that they

@@ -15,7 +15,7 @@ from grader.checks.traffic import METRICS
 from grader.checks.wording import plain_percent, sizes
 from grader.messages import text_of
 from grader.model import TRACED, FindingKind
-from grader.reports import excerpts, pictures, source_view, text, wording
+from grader.reports import excerpts, pictures, text, wording
 from grader.reports.wording import FAILED, PARTLY, PASSED, WAITING, State, state_of
 from grader.text import one_line
 
@@ -208,13 +208,13 @@ def view(
     items = tuple(_reason_once(items))
     if start:
         start = start._replace(item=items[start.item.number - 1])
-    remarks = source_view.remarks_of(_told(start, items), shown.submission_file, len(sources.lines))
+    remarks = excerpts.remarks_of(_told(start, items), shown.submission_file, len(sources.lines))
     return {
         "grade": shown,
         "items": items,
         "start": start,
         "score_bar": pictures.bar(_score_bar(items)),
-        "rows": tuple(source_view.rows_of(sources.lines, remarks)),
+        "rows": tuple(excerpts.rows_of(sources.lines, remarks)),
         "marked_lines": frozenset(remarks),
         "bars_of_items": tuple(_amounts(items)),
         "speed": wording.speed(shown),

@@ -224,7 +224,7 @@ _NO_FILE = {
 class Unusable(Exception):  # noqa: N818 - says what the submission is
     """What was handed in cannot be graded, as a code with its data; its text is English.
 
-    Parts of the sentence are names of clauses (`grader.messages.submissions`), alone or with their data.
+    Parts of the sentence are names of clauses (`grader.messages.builds`), alone or with their data.
     """
 
     def __init__(self, code: FindingCode, **details: Detail) -> None:

@@ -10,7 +10,7 @@ from hashlib import sha256
 import lxml.html
 import pytest
 
-from grader.mistakes.texts import bundled_texts
+from grader.mistakes import bundled_texts
 from grader.model import (
     Cause,
     CheckResult,

@@ -1,19 +1,21 @@
-"""A program's run against an emulated device, as findings: of its launches, and of its host.
+"""A program's run against an emulated device, as findings of its launches and its host, and as counters.
 
 Of a launch that is too large it is told what all of it would cost, in seconds that are computed from work:
-the same on every machine.
+the same on every machine. What launches moved is added up kernel by kernel.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.checks.traffic import TrafficCheck
 from grader.device.device import MOST_MISTAKES, Device
 from grader.device.errors import HostCode, HostMistake
 from grader.device.launches import EmulatedLaunches
@@ -22,9 +24,18 @@ from grader.device.observation import Observation
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
-from grader.kinds.program.counting import kernel_counters
 from grader.messages import worded
-from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
+from grader.model import (
+    TOO_MUCH_WORK,
+    Clause,
+    Counters,
+    Finding,
+    FindingCode,
+    FindingKind,
+    KernelCounters,
+    LineCounters,
+    Severity,
+)
 from grader.nvcc.signature import read_name
 from grader.text import count
 
@@ -35,7 +46,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import DeviceAllocation
     from grader.device.observation import KernelRun, SeenLaunch
-    from grader.model import Argument, Build, Case, Detail, KernelCounters, Launch, Named
+    from grader.model import Argument, Assignment, Build, Case, Detail, Launch, Named
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -368,3 +379,55 @@ def _about(work: int) -> str:
     if seconds < _MINUTES:
         return f"about {round(seconds / 60)} minutes"
     return f"about {round(seconds / 3600):,} hours"
+
+
+_AMOUNTS = tuple(
+    f.name for f in fields(LineCounters) if f.name not in ("line", "array") and "stride" not in f.name
+)
+"""What is added up of a line; its strides are those of the first launch that has one."""
+
+
+def traffic_checks(assignment: Assignment) -> Iterator[TrafficCheck]:
+    """The items that ask what kernels move."""
+    return (TrafficCheck.from_item(item) for item in assignment.rubric if item.check == TrafficCheck.name)
+
+
+def kernel_counters(launches: Iterable[KernelRun], file: str) -> tuple[KernelCounters, ...]:
+    """What each kernel did in all of these launches, in the order in which they come first."""
+    by_name: defaultdict[str, list[KernelRun]] = defaultdict(list)
+    for launched in launches:
+        by_name[read_name(launched.kernel).name].append(launched)
+    return tuple(
+        KernelCounters(
+            name,
+            len(of_kernel),
+            sums(launched.run.counters for launched in of_kernel),
+            _merged_lines(line for launched in of_kernel for line in launched.run.lines),
+            file,
+        )
+        for name, of_kernel in by_name.items()
+    )
+
+
+def sums(counters: Iterable[Counters]) -> Counters:
+    """All of them together."""
+    amounts = list(counters)
+    return Counters(**{f.name: sum(getattr(one, f.name) for one in amounts) for f in fields(Counters)})
+
+
+def _merged_lines(lines: Iterable[LineCounters]) -> tuple[LineCounters, ...]:
+    """The counters of several launches, one for each line and array."""
+    merged: dict[tuple[int, str], LineCounters] = {}
+    for line in lines:
+        first = merged.get((line.line, line.array))
+        if first is None:
+            merged[line.line, line.array] = line
+            continue
+        amounts = {name: getattr(first, name) + getattr(line, name) for name in _AMOUNTS}
+        merged[line.line, line.array] = replace(
+            first,
+            **amounts,
+            global_stride=first.global_stride or line.global_stride,
+            shared_stride=first.shared_stride or line.shared_stride,
+        )
+    return tuple(merged.values())

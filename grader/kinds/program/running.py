@@ -20,8 +20,7 @@ from grader.gpu import devices
 from grader.kinds import kind_of
 from grader.kinds.builds import not_built
 from grader.kinds.program.builds import Builds, Ran
-from grader.kinds.program.counting import sums, traffic_checks
-from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
+from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums, traffic_checks
 from grader.kinds.program.outputs import kernel_checks
 from grader.kinds.program.repairs import Trials, repaired
 from grader.messages import text_of
