@@ -32,7 +32,7 @@ from grader.model import (
     Verdict,
 )
 from grader.plan import Plan, draw_plan
-from grader.ptx.digest import digest
+from grader.ptx.facts import digest
 from grader.steps import Step, begin
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def with_trace(plan: Plan, submission: Submission, built: Build, grade: Grade) -
     """The grade with the trace of the block in which what explains most happens, if there is one to show."""
     if not (plan.feedback and built.ok and kind_of(plan.assignment).has_kernels):
         return grade
-    from grader.kinds.kernel.shown_block import trace_to_show  # noqa: PLC0415 - most kinds do without
+    from grader.kinds.kernel.tracing import trace_to_show  # noqa: PLC0415 - most kinds do without
 
     with speaking(sentences_of(plan.assignment.feedback)):
         return replace(grade, trace=trace_to_show(plan, submission, built, grade))

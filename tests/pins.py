@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from grader.gradescope.pins import normal_name, pinned
+from grader.gradescope.archive import normal_name, pinned
 
 FILE = Path(__file__).parents[1] / "constraints.txt"
 EXTRAS = frozenset({"nvcc", "dev", "docs"})

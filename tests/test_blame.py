@@ -9,7 +9,7 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment
-from grader.emulator.by_hand import Handwriting, written_by_hand
+from grader.backends.emulated_kernel import Handwriting, written_by_hand
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import FindingKind, Grade, KernelInterface, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain

@@ -143,6 +143,17 @@ def test_paths_that_are_named_exist(document: str) -> None:
     assert [name for name in paths if not (ROOT / name).exists() and not name.startswith(invented)] == []
 
 
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
+def test_modules_that_are_named_exist(document: str) -> None:
+    """Also those that stand without their folder, or with a part of it only."""
+    folders = ("grader", "tests", "sandbox", "reference", "docs")
+    files = [file.as_posix() for folder in folders for file in (ROOT / folder).rglob("*.py")]
+    names = [name for name in CODE.findall(prose(document)) if re.fullmatch(r"[\w./-]+\.py", name)]
+    theirs = {"autograder.py", "reference/row-mean/oracle.py"}  # of a student's repository, of an example
+    missing = [name for name in names if not any(file.endswith(f"/{name}") for file in files)]
+    assert [name for name in missing if name not in theirs and not (ROOT / name).exists()] == []
+
+
 def test_every_page_is_linked_from_the_readme() -> None:
     """What nobody finds is not written."""
     linked = {path.resolve() for path, _ in links("README.md")}

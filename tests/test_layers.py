@@ -71,6 +71,24 @@ def test_the_kind_of_an_assignment_is_asked_of_the_table_of_kinds() -> None:
     assert any(file.startswith("kinds/") for file in asking)  # else nothing would have been found anywhere
 
 
+def _twice(package: Path) -> dict[str, set[str]]:
+    """The files by the names of classes that more than one of them defines; the starter is a file to copy."""
+    files: dict[str, set[str]] = {}
+    for file in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and "starter" not in file.parts:
+                files.setdefault(node.name, set()).add(str(file.relative_to(package)))
+    return {name: places for name, places in files.items() if len(places) > 1}
+
+
+def test_no_two_files_have_a_class_of_one_name(tmp_path: Path) -> None:
+    """So that a search for a name ends at one class; a name that is there twice is found."""
+    assert _twice(ROOT / "grader") == {}
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("class Copy:\n    pass\n", "utf-8")
+    assert _twice(tmp_path) == {"Copy": {"a.py", "b.py"}}
+
+
 def _comparisons_of_backends(code: str) -> list[str]:
     """The comparisons with a backend's or a race judge's name, and those of whatever is called a backend."""
     names = {*BACKENDS, *map(str, RaceJudge)}
@@ -116,7 +134,7 @@ def test_a_comparison_with_the_name_of_a_backend_is_found(offence: str) -> None:
     ("module", "forbidden", "complaint"),
     [
         ("model/terms.py", "import grader.reports.text", "not allowed to import grader.reports"),
-        ("checks/races.py", "import grader.score", "not allowed to import grader.score"),
+        ("checks/hazards.py", "import grader.score", "not allowed to import grader.score"),
         ("score.py", "import subprocess", "not allowed to import subprocess"),
         ("reports/text.py", "import yaml", "not allowed to import yaml"),
         ("ptx/tokens.py", "import numba", "not allowed to import numba"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.backends.emulated_kernel import handwriting
 from grader.cpp import CppText
-from grader.emulator.by_hand import handwriting
 from grader.model import Submission
 from grader.nvcc import source
 from grader.nvcc.constants import constants_everywhere, literal_constants

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.gradescope.pins import normal_name, requirements
+from grader.gradescope.archive import normal_name, requirements
 from tests.pins import EXTRAS, pins
 
 

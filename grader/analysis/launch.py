@@ -11,8 +11,16 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 
-from grader.analysis.sectors import WARP
-from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown, slip, step
+from grader.analysis.subject import (
+    WARP,
+    AnalysisProblem,
+    Definition,
+    Misconception,
+    Subject,
+    shown,
+    slip,
+    step,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -16,8 +16,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from grader.analysis.sectors import WARP
-from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown, slip, step
+from grader.analysis.subject import (
+    WARP,
+    AnalysisProblem,
+    Definition,
+    Misconception,
+    Subject,
+    shown,
+    slip,
+    step,
+)
 from grader.model import MOST_THREADS
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
 """An assignment's YAML → `Assignment`, checked as a whole.
 
 `document` turns YAML into a tree with positions, `fields` and `program_fields` say what the texts at its
-leaves mean, `declarations` what a kernel is given, `structure`, `questions` and `rubric` which keys there are
-(those of rubric items come from `grader.checks`), and `schema` which of them a kind of submission has, for
-editors, too. `draft` keeps the parts that are sound and says what is wrong with the others; `launching` and
-`cross_checks` look at what must hold between parts; `feedback` has texts about mistakes; `load` puts it all
-together and makes the frozen records. `execution` says what of it all is run, `bundled` knows where
-assignments and references are, `handout` what students may have of them, and `cache` keeps what was sound.
+leaves mean, `structure`, `questions` and `rubric` which keys there are (those of rubric items come from
+`grader.checks`), and `schema` which of them a kind of submission has, for editors, too. `draft` keeps the
+parts that are sound and says what is wrong with the others; `launching` and `cross_checks` look at what must
+hold between parts; `feedback` has texts about mistakes; `load` puts it all together and makes the frozen
+records. `execution` says what of it all is run, `bundled` knows where assignments and references are,
+`handout` what students may have of them, and `cache` keeps what was sound.
 """
 
 from __future__ import annotations

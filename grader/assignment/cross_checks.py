@@ -24,8 +24,7 @@ from grader.assignment.structure import (
     ProgramPart,
     RandomCases,
 )
-from grader.checks.array import ArrayCheck
-from grader.checks.kernel_output import KernelOutputCheck
+from grader.checks.array import ArrayCheck, KernelOutputCheck
 from grader.checks.speedup import SpeedupCheck
 from grader.checks.structure import MEASURED, StructureCheck
 from grader.checks.traffic import TrafficCheck

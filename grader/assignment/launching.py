@@ -16,8 +16,8 @@ from grader.model import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from grader.assignment.declarations import ParameterDeclaration
     from grader.assignment.draft import Draft
+    from grader.assignment.fields import ParameterDeclaration
 
 Span: TypeAlias = tuple[int, int]
 CalledPart: TypeAlias = KernelPart | FunctionPart

@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     _Reader = Callable[[bytes], tuple[Named[Named[str]], list[feedback.Problem]]]
     from collections.abc import Collection
 
-    from grader.assignment.declarations import ParameterDeclaration
     from grader.assignment.draft import AnyCasePart
+    from grader.assignment.fields import ParameterDeclaration
     from grader.assignment.structure import KernelPart, ProgramFile, RunPart, TimingPart
     from grader.model import Named
 

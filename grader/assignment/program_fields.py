@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from grader.assignment.declarations import DTYPES
-from grader.assignment.fields import suggestion, text
+from grader.assignment.fields import DTYPES, suggestion, text
 
 FILE_DTYPES = tuple(dtype for dtype in DTYPES if dtype != "bfloat16")
 """Types that an ``.npy`` file has; NumPy's format knows no bfloat16."""

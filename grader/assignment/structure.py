@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from grader.assignment.declarations import Declared, ParameterDeclaration
 from grader.assignment.fields import (
     Budget,
+    Declared,
     Draws,
     Extent,
     Flag,
@@ -21,6 +21,7 @@ from grader.assignment.fields import (
     KernelName,
     Name,
     Offset,
+    ParameterDeclaration,
     Sentence,
     Span,
     TextsName,

@@ -10,7 +10,7 @@ from grader import __version__
 from grader.assignment.bundled import staff_folders
 from grader.course.similarity import similar
 from grader.messages import report_words, sentences_of, speaking
-from grader.reports import class_page, files, similar_page
+from grader.reports import class_page, files
 from grader.submission import decode, lines
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def write_similar(out: OutFolder, assignment: Assignment, sources: Mapping[str, 
     words = report_words(assignment.feedback)
     compared = (__version__, assignment.title, words, given, sorted(texts.items()))
     digest = sha256(repr(compared).encode("utf-8", "backslashreplace")).hexdigest()
-    if digest != similar_page.digest_in(out.beginning(SIMILAR)):
+    if digest != class_page.digest_in(out.beginning(SIMILAR)):
         pairs, more = similar(texts, given)
         quoted = {name: lines(sources[name]) for pair in pairs for name in (pair.first, pair.second)}
         with speaking(sentences_of(assignment.feedback)):
-            page = similar_page.render(assignment.title, pairs, quoted, digest, more)
+            page = class_page.render_similar(assignment.title, pairs, quoted, digest, more)
         out.write({SIMILAR: page})
 
 

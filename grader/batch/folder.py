@@ -29,7 +29,7 @@ from grader.batch.slim import Slimming
 from grader.errors import StorageError, UsageError
 from grader.reports import record_json
 from grader.submission import lines
-from grader.submission.files import safe
+from grader.submission.items import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Parts of a class that were graded apart become one: one gradebook, one page, one folder to go on from.
 
-Parts are shards of one class (`grader.batch.shard`), or classes that were handed in apart, such as sections.
+Parts are shards of one class (`grader.batch.resume`), or classes that were handed in apart, such as sections.
 Everything that decides grades has to be the same in all of them, and nobody may be in two.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _ClassPart:
     """What one folder holds: grades without their evidence; ``of`` is the digest of the class of a shard."""
 
     out: OutFolder
@@ -65,7 +65,7 @@ def merge(folders: Sequence[OutFolder], into: OutFolder) -> list[Grade]:
     return [identified(grades[name], identities) for name in ids]
 
 
-def _part(out: OutFolder) -> _Part:
+def _part(out: OutFolder) -> _ClassPart:
     session, last = out.graded_session(), out.last_class()
     if last is None:
         raise UsageError(f"{out.path}: its batch has not come to its end; run the same command again first")
@@ -76,10 +76,10 @@ def _part(out: OutFolder) -> _Part:
             f"{out.path}: the grade of {quoted(damaged)} is missing or damaged; run the same command again "
             "first"
         )
-    return _Part(out, session, grades, of, identities_in(out))
+    return _ClassPart(out, session, grades, of, identities_in(out))
 
 
-def _must_belong_together(one: _Part, other: _Part) -> None:
+def _must_belong_together(one: _ClassPart, other: _ClassPart) -> None:
     """Two parts were graded for the same assignment, in the same way, and decided about alike."""
     sessions = (replace(part.session, shard="") for part in (one, other))
     if differing := differences(*sessions):
@@ -112,7 +112,7 @@ def _decisions(out: OutFolder) -> bytes:
     return b""
 
 
-def _must_be_complete(parts: Sequence[_Part]) -> None:
+def _must_be_complete(parts: Sequence[_ClassPart]) -> None:
     """Of a class that was cut into shards all are there, each once."""
     shards = [part.session.shard for part in parts]
     if not any(shards):
@@ -130,7 +130,7 @@ def _must_be_complete(parts: Sequence[_Part]) -> None:
         raise UsageError(f"shard {quoted(missing)} is missing; grade it, then name its folder, too")
 
 
-def _must_be_apart(parts: Sequence[_Part]) -> None:
+def _must_be_apart(parts: Sequence[_ClassPart]) -> None:
     """Nobody is in two of the parts."""
     where: dict[str, OutFolder] = {}
     for part in parts:
@@ -143,7 +143,7 @@ def _must_be_apart(parts: Sequence[_Part]) -> None:
             where[name] = part.out
 
 
-def _must_take(into: OutFolder, session: BatchSession, parts: Sequence[_Part]) -> None:
+def _must_take(into: OutFolder, session: BatchSession, parts: Sequence[_ClassPart]) -> None:
     """The new folder holds nothing, or what an earlier merge of the same batches made."""
     if any(part.out.path.resolve() == into.path.resolve() for part in parts):
         raise UsageError(f"{into.path} is one of the parts; choose another folder with -o")
@@ -155,7 +155,7 @@ def _must_take(into: OutFolder, session: BatchSession, parts: Sequence[_Part]) -
         )
 
 
-def _merged_identities(parts: Sequence[_Part]) -> Identities | None:
+def _merged_identities(parts: Sequence[_ClassPart]) -> Identities | None:
     """Who is who in all parts; raises UsageError where two students drew the same pseudonym."""
     known = [part.identities for part in parts if part.identities is not None]
     if not known:
@@ -167,7 +167,9 @@ def _merged_identities(parts: Sequence[_Part]) -> Identities | None:
     return replace(known[0], people=people)
 
 
-def _take_over(part: _Part, into: OutFolder, identities: Identities | None) -> Iterator[tuple[str, Grade]]:
+def _take_over(
+    part: _ClassPart, into: OutFolder, identities: Identities | None
+) -> Iterator[tuple[str, Grade]]:
     """Copy a part's submissions, and vouch for those that it vouches for; gives their grades by id."""
     finished = part.out.finished()
     for name, grade in part.grades.items():
@@ -181,7 +183,7 @@ def _take_over(part: _Part, into: OutFolder, identities: Identities | None) -> I
         yield name, replace(grade, hand_in=hand_in)
 
 
-def _take_over_files_with_names(parts: Sequence[_Part], into: OutFolder) -> None:
+def _take_over_files_with_names(parts: Sequence[_ClassPart], into: OutFolder) -> None:
     """Keep the decisions that counted, and the tables of the imports: shards of a class have the same one."""
     folders = [part.out.with_names for part in parts]
     files = {name: text for name in (FILE_NAME, BESIDE) if (text := _text(folders[0] / name)) is not None}

@@ -1,8 +1,13 @@
-"""What of an earlier batch still holds, and what is written of a submission once it is graded."""
+"""What of an earlier batch still holds, and what is written of a submission once it is graded.
+
+A batch may be of a part of a class (`Shard`) that is graded apart, on another machine or by another job; see
+`merge`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+import hashlib
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from grader import pipeline
@@ -18,7 +23,6 @@ if TYPE_CHECKING:
 
     from grader.batch.executor import BatchSetting
     from grader.batch.folder import OutFolder
-    from grader.batch.shard import Shard
     from grader.model import Assignment, Grade, HandIn, Submission
 
 
@@ -150,3 +154,24 @@ def write(out: OutFolder, grade: Grade) -> None:
         raise StorageError(
             f"{problem}; what is graded so far is kept, run the same command again to go on"
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The ``number``-th of ``of`` parts, counted from 1."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def of_class(self, submissions: Sequence[Submission]) -> tuple[Submission, ...]:
+        """Its submissions of a whole class sorted by id: every so many, so that parts are equally large."""
+        return tuple(submissions[self.number - 1 :: self.of])
+
+
+def digest_of_class(submissions: Sequence[Submission]) -> str:
+    """A digest of who handed in what, by which the parts of one class know each other."""
+    content = "".join(f"{submission.id}\0{submission.digest}\n" for submission in submissions)
+    return hashlib.sha256(content.encode(errors="backslashreplace")).hexdigest()

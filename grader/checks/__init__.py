@@ -1,4 +1,4 @@
-"""The checks: one class in a file of its own per kind of rubric item, and the table of them.
+"""The checks: one class per kind of rubric item, one file per subject, and the table of them.
 
 How `needs` works. An item is judged only where everything it needs has passed, with full marks:
 
@@ -23,17 +23,13 @@ from typing import TYPE_CHECKING
 
 from grader.checks import secrecy
 from grader.checks.answers import AnswersCheck
-from grader.checks.array import ArrayCheck
+from grader.checks.array import ArrayCheck, KernelOutputCheck
 from grader.checks.cases import FULL, NOTHING
 from grader.checks.compile import CompileCheck
-from grader.checks.exit import ExitCheck
-from grader.checks.host import HostCheck
-from grader.checks.kernel_output import KernelOutputCheck
-from grader.checks.memory import MemoryCheck
+from grader.checks.hazards import MemoryCheck, RacesCheck
+from grader.checks.host import ExitCheck, HostCheck, StreamsCheck
 from grader.checks.output import OutputCheck
-from grader.checks.races import RacesCheck
 from grader.checks.speedup import SpeedupCheck
-from grader.checks.streams import StreamsCheck
 from grader.checks.structure import StructureCheck
 from grader.checks.text import TextCheck
 from grader.checks.traffic import TrafficCheck

@@ -1,4 +1,9 @@
-"""`host`: what a program does beside its kernels: copies, pointers, memory, launches that never ran."""
+"""`host`, `exit` and `streams`: what a program does beside its kernels.
+
+`host` looks at copies, pointers, memory and launches that never ran; `exit`, whether the program comes to its
+end by itself, with the status that it should have; `streams`, whether it gives its work to several streams,
+copies and kernels to each of them.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.cases import at_least, cases_of_item, judge_findings, merge_findings, shown_findings
-from grader.checks.check import FindingsCheck, key
+from grader.checks.check import Check, FindingsCheck, key
+from grader.checks.program_cases import (
+    RIGHT,
+    RunVerdict,
+    ended_by_itself,
+    ended_early,
+    failed,
+    judge_cases,
+    kind_of_ending,
+    last_lines_of_stderr,
+    why_it_stopped,
+)
 from grader.messages import text_of
 from grader.model import FindingCode, FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import CaseEvidence, CheckResult, Evidence, Finding
+    from grader.model import CaseEvidence, CheckResult, Evidence, Finding, ProgramRun
 
 _PREFIX = "host-"
 
@@ -58,3 +74,60 @@ class HostCheck(FindingsCheck):
 
     def _ignores(self, finding: Finding) -> bool:
         return str(finding.code).removeprefix(_PREFIX) in (self.ignore or ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitCheck(Check):
+    """It ends by itself, with this status."""
+
+    name: ClassVar[str] = "exit"
+    title: ClassVar[str] = "how it ends"
+    kinds: ClassVar[tuple[str, ...]] = ("program",)
+    partial: ClassVar[tuple[str, ...]] = ("per-case",)
+    status: int = key("Status", 0)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Judge how the runs of the item's cases ended; the last lines of standard error are quoted."""
+        return judge_cases(self.item, evidence, lambda _, run: _judge_exit(run, self.status))
+
+
+def _judge_exit(run: ProgramRun, status: int) -> RunVerdict:
+    if ended_by_itself(run) and run.returncode == status:
+        return RIGHT
+    if ended_by_itself(run):
+        reason = text_of("wrong-status", status=status)
+        detail = text_of("other-status", actual=run.returncode, status=status)
+    else:
+        reason = text_of("program-cut-short")
+        detail = text_of("program-cut-short-because", reason=why_it_stopped(run))
+    words = last_lines_of_stderr(run)
+    if words:
+        detail = text_of("with-stderr", sentence=detail)
+    ending = "" if ended_by_itself(run) else run.ending
+    return RunVerdict(Verdict.FAIL, reason, detail, words, kind=kind_of_ending(run), ending=ending)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsCheck(Check):
+    """At ``least`` so many streams are given asynchronous copies and kernels, which may overlap."""
+
+    name: ClassVar[str] = "streams"
+    title: ClassVar[str] = "work in several streams"
+    kinds: ClassVar[tuple[str, ...]] = ("program", "function")
+    partial: ClassVar[tuple[str, ...]] = ("per-case",)
+    least: int = key("Whole", 2)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Judge how many streams the runs of the item's cases gave work."""
+        return judge_cases(self.item, evidence, lambda case, run: _judge_streams(case, run, self.least))
+
+
+def _judge_streams(case: CaseEvidence, run: ProgramRun, least: int) -> RunVerdict:
+    early = ended_early(run)
+    if early is not None:
+        return early
+    if case.streams is None:
+        return RunVerdict(Verdict.ERROR, text_of("streams-not-counted"))
+    if case.streams >= least:
+        return RIGHT
+    return failed(text_of("too-few-streams"), text_of("streams-counted", count=case.streams, least=least))

@@ -13,7 +13,7 @@ from grader.backends import AUTO, CHOICES
 from grader.gpu import RaceJudge
 
 if TYPE_CHECKING:
-    from grader.batch.shard import Shard
+    from grader.batch.resume import Shard
 
 ASSIGNMENT = "an id such as tiled-matmul, or a path"
 """The help of an argument that names an assignment."""
@@ -125,7 +125,7 @@ def shard(text: str) -> Shard:
     numbers = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text)
     if numbers is None or not 1 <= int(numbers[1]) <= int(numbers[2]):
         raise argparse.ArgumentTypeError("expected a part and how many there are, such as 2/8")
-    from grader.batch.shard import Shard  # noqa: PLC0415 - with all of the grader, which nvcc need not wait for
+    from grader.batch.resume import Shard  # noqa: PLC0415 - with all of the grader, which nvcc need not wait for
 
     return Shard(int(numbers[1]), int(numbers[2]))
 

@@ -50,11 +50,11 @@ def _where(text: str) -> str:
 def executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
     """The nodes of the cluster that is asked for; see `grader.cluster.nodes`."""
     schedulers.must_be_installed(options.cluster)
-    from grader.cluster import node, nodes, parcel  # noqa: PLC0415 - an extra
+    from grader.cluster import node, nodes  # noqa: PLC0415 - an extra
 
     request = node.GradingRequest(
         key=secrets.token_hex(8),
-        parcel=parcel.packed(find_assignment(options.assignment), assignment),
+        parcel=node.packed(find_assignment(options.assignment), assignment),
         number=number,
         trusted=options.i_trust_these_files,
         backend=options.backend,

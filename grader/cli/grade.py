@@ -27,8 +27,15 @@ from grader.batch.class_page import PageInProgress, class_files, write_similar
 from grader.batch.folder import IMPORT, load_grade
 from grader.batch.identities import keep as keep_identities
 from grader.batch.identities import require_identities
-from grader.batch.resume import already_done, must_be_known, others_of_class, session_for, still_right, store
-from grader.batch.shard import digest_of_class
+from grader.batch.resume import (
+    already_done,
+    digest_of_class,
+    must_be_known,
+    others_of_class,
+    session_for,
+    still_right,
+    store,
+)
 from grader.batch.slim import Slimming
 from grader.cli import arguments, cluster, course_file, interruption, progress, setup
 from grader.course.adjustments import applying, unadjusted

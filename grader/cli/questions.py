@@ -12,7 +12,7 @@ from grader.course.roster import key_of, read_roster
 from grader.errors import UsageError
 from grader.kinds.answers.sheets import model_answers, sheet_as_json, sheet_as_text, sheet_template
 from grader.messages import sentences_of, speaking
-from grader.submission.files import ids, safe
+from grader.submission.items import ids, safe
 from grader.text import count
 
 if TYPE_CHECKING:

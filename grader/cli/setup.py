@@ -24,7 +24,7 @@ from grader.nvcc.cache import builds_folder
 from grader.reports import class_table
 from grader.reports.wording import unscored
 from grader.submission import ANSWERS, PROGRAM, SOURCE, read_submission
-from grader.submission.files import safe
+from grader.submission.items import safe
 
 if TYPE_CHECKING:
     import argparse

@@ -1,6 +1,5 @@
 """Grading a class on several machines, with Dask: it places work, and ours is what a node does with it.
 
-    parcel     an assignment with the staff's files, as it travels to a node
     node       what runs on a node: it proves itself, then grades one submission after the other
     nodes      which nodes there are, which of them are fit, and what is given to them
     schedulers where the scheduler comes from: in this process, jobs of Slurm, or one that runs already

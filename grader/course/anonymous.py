@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from grader.course.matching import IDENTIFIERS
 from grader.model import HandIn
-from grader.submission.files import ending, stem
+from grader.submission.items import ending, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -115,11 +115,11 @@ def moment_of(text: str) -> datetime | None:
         return None
 
 
-class _Part(BaseModel):
+class _FileSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
-class LatePolicy(_Part):
+class LatePolicy(_FileSection):
     """What is taken off for being late, as shares of the maximum."""
 
     grace: Annotated[timedelta, BeforeValidator(_duration)] = timedelta(0)
@@ -128,7 +128,7 @@ class LatePolicy(_Part):
     at_most: Annotated[Fraction, BeforeValidator(_share)] = Fraction(1)
 
 
-class OfStudent(_Part):
+class OfStudent(_FileSection):
     """What is decided about one student."""
 
     extension: Annotated[timedelta, BeforeValidator(_duration)] = timedelta(0)
@@ -140,7 +140,7 @@ class OfStudent(_Part):
     by: Annotated[str, BeforeValidator(_words)] = ""
 
 
-class OfGroup(_Part):
+class OfGroup(_FileSection):
     """What is said to several students."""
 
     students: tuple[Annotated[str, BeforeValidator(_words)], ...]
@@ -148,7 +148,7 @@ class OfGroup(_Part):
     by: Annotated[str, BeforeValidator(_words)] = ""
 
 
-class Decisions(_Part):
+class Decisions(_FileSection):
     """The whole file."""
 
     due: Annotated[datetime, BeforeValidator(_moment)] | None = None

@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.course.exports import ATTRIBUTES, forms_of_name, number
-from grader.course.platforms import recognised
+from grader.course.platforms import ATTRIBUTES, forms_of_name, number, recognised
 from grader.course.roster import folded, indexed
 from grader.course.tables import read_table
 from grader.errors import UsageError
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
-    from grader.course.exports import Choice, Export, Key
+    from grader.course.platforms import Choice, Export, Key
     from grader.course.tables import Cell, Table
 
 EXCUSED = "EX"

@@ -22,7 +22,7 @@ import yaml
 from grader.course.entries import Entry, Level
 from grader.errors import UsageError
 from grader.model import Student
-from grader.submission.files import Unusable
+from grader.submission.items import Unusable
 from grader.text import escaped
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from grader.course.entries import Doubt, StaffQuestion
 from grader.course.roster import folded, indexed, key_of, merged, name_forms, squeezed
 from grader.model import HandIn, Student
-from grader.submission.files import stem
+from grader.submission.items import stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
 from grader.model import Student
-from grader.submission.files import Unusable, read_bytes
+from grader.submission.items import Unusable, read_bytes
 from grader.text import escaped, one_line
 
 if TYPE_CHECKING:

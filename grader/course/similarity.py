@@ -74,7 +74,7 @@ class _Pair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Runs:
+class _TokenRuns:
     """The hashes of all runs of tokens, the line of each token, and the hashes that are kept."""
 
     hashes: NDArray[np.uint64]
@@ -107,18 +107,18 @@ def similar(
     return tuple(alike), len(pairs) - len(alike)
 
 
-def _runs(text: str) -> _Runs:
+def _runs(text: str) -> _TokenRuns:
     """All runs of a text's tokens; none where it cannot be parsed or is too short."""
     tokens = list(_tokens(text))
     if len(tokens) < RUN + WINDOW:
-        return _Runs(np.empty(0, np.uint64), np.empty(0, np.int64), frozenset())
+        return _TokenRuns(np.empty(0, np.uint64), np.empty(0, np.int64), frozenset())
     codes = np.array([crc32(word.encode("utf-8", "backslashreplace")) for word, _ in tokens], np.uint64)
     powers = np.array([pow(int(_BASE), power, 1 << 64) for power in range(RUN)], np.uint64)
     hashes = np.lib.stride_tricks.sliding_window_view(codes, RUN) @ powers
     hashes = hashes ^ (hashes >> np.uint64(29))
     windows = np.lib.stride_tricks.sliding_window_view(hashes, min(WINDOW, len(hashes)))
     fingerprints = frozenset(np.unique(windows.min(axis=1)).tolist())
-    return _Runs(hashes, np.array([line for _, line in tokens], np.int64), fingerprints)
+    return _TokenRuns(hashes, np.array([line for _, line in tokens], np.int64), fingerprints)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -136,7 +136,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
             yield word, node.start_point[0] + 1
 
 
-def _without_common(runs: Mapping[str, _Runs], size: int) -> dict[str, _Runs]:
+def _without_common(runs: Mapping[str, _TokenRuns], size: int) -> dict[str, _TokenRuns]:
     """The runs without those that too many have."""
     owners = Counter(value for own_runs in runs.values() for value in own_runs.kept)
     most = max(3, min(MOST_OWNERS, int(COMMON_SHARE * size)))
@@ -146,7 +146,7 @@ def _without_common(runs: Mapping[str, _Runs], size: int) -> dict[str, _Runs]:
     }
 
 
-def _between(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]]) -> Iterator[_Pair]:
+def _between(runs: Mapping[str, _TokenRuns], twins: Mapping[str, tuple[str, ...]]) -> Iterator[_Pair]:
     owners: dict[int, list[str]] = defaultdict(list)
     for name, own_runs in runs.items():
         if len(own_runs.kept) >= FEWEST:
@@ -159,20 +159,22 @@ def _between(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]]) ->
             yield _Pair(share, first, second, (*twins[first], *twins[second]))
 
 
-def _identical(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]], size: int) -> Iterator[_Pair]:
+def _identical(
+    runs: Mapping[str, _TokenRuns], twins: Mapping[str, tuple[str, ...]], size: int
+) -> Iterator[_Pair]:
     """Those whose tokens are all the same, unless it is what many write."""
     for name, copies in twins.items():
         if copies and len(runs[name].kept) >= FEWEST and len(copies) <= max(3, COMMON_SHARE * size):
             yield _Pair(1.0, name, copies[0], copies[1:])
 
 
-def _with_lines(pair: _Pair, every: Mapping[str, _Runs]) -> Alike:
+def _with_lines(pair: _Pair, every: Mapping[str, _TokenRuns]) -> Alike:
     first, second = every[pair.first], every[pair.second]
     lines = _shared_lines(first, second), _shared_lines(second, first)
     return Alike(pair.first, pair.second, pair.share, *lines, pair.same)
 
 
-def _shared_lines(one: _Runs, other: _Runs) -> frozenset[int]:
+def _shared_lines(one: _TokenRuns, other: _TokenRuns) -> frozenset[int]:
     """The lines of tokens that are in a run which the other one has."""
     starts = np.isin(one.hashes, other.hashes)
     within = np.zeros(len(one.lines), bool)

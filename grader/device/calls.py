@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.device.copies import DONE, REFUSED, Reply, copy_on_host, copy_within, fill
-from grader.device.device import MOST_HANDLES, Event
-from grader.device.errors import CudaError
+from grader.device.device import MOST_HANDLES, CudaEvent
+from grader.device.errors import CudaError, HostCode, HostMistake
 from grader.device.limits import MOST_DYNAMIC_SHARED, reset_limits, set_limit
 from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
-from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import VERSION, ProtocolError
 from grader.device.requests import (
     Allocate,
@@ -252,7 +251,7 @@ def _create_event(device: Device, message: CreateEvent, caller: int) -> Reply:
     handle = _new_handle(device)
     if handle is None:
         return CudaError.MEMORY_ALLOCATION, b""
-    device.events[handle] = Event(timed=not message.flags & _DISABLE_TIMING)
+    device.events[handle] = CudaEvent(timed=not message.flags & _DISABLE_TIMING)
     return CudaError.SUCCESS, struct.pack("<Q", handle)
 
 
@@ -282,7 +281,7 @@ def _query_event(device: Device, message: QueryEvent, caller: int) -> Reply:
 
 
 def _elapsed(device: Device, message: ElapsedTime, caller: int) -> Reply:
-    nothing = Event()
+    nothing = CudaEvent()
     start, end = (device.events.get(handle, nothing) for handle in (message.start, message.end))
     if not (start.timed and end.timed):
         return CudaError.INVALID_RESOURCE_HANDLE, b""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from grader.device.errors import CudaError
+from grader.device.errors import CudaError, HostCode, HostMistake
 from grader.device.memory import BASE
-from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import ProtocolError
 from grader.device.requests import Copy, CopyIn, CopyKind, CopyOut, CopyWithin, Fill, Pull, Push, Sharing
 from grader.device.streams import DEFAULT, Use, Work, rows
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.device.device import Device
-    from grader.device.memory import Allocation
-    from grader.device.requests import CopyOnHost, Extent
+    from grader.device.memory import DeviceAllocation
+    from grader.device.requests import CopyOnHost, SharedExtent
 
 Reply: TypeAlias = "tuple[CudaError, bytes]"
 """What a call gives: the code, and the answer's payload."""
@@ -85,7 +84,7 @@ def _copied(device: Device, message: Copy, caller: int) -> None:
         device.order.host_waits(stream=stream)
 
 
-def _shared_whole(device: Device, message: Extent, verb: str) -> Allocation:
+def _shared_whole(device: Device, message: SharedExtent, verb: str) -> DeviceAllocation:
     """The shared allocation that a message names, whole; raises ProtocolError."""
     allocation = device.memory.starting_at(message.address)
     if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
@@ -194,7 +193,7 @@ def _wrong_direction(device: Device, message: Copy, caller: int) -> HostMistake:
     return HostMistake(HostCode.WRONG_DIRECTION, caller, allocation.number if allocation else 0, details)
 
 
-def _is_on_device(allocation: Allocation | None) -> bool:
+def _is_on_device(allocation: DeviceAllocation | None) -> bool:
     """Whether people call it device memory: pinned memory is the host's."""
     return allocation is not None and allocation.sharing is not Sharing.PINNED
 
@@ -220,7 +219,7 @@ def _suspect_pointer_size(device: Device, message: Copy, sides: list[tuple[int, 
     An array that was written to its end before is changed in its first element: a struct gets a pointer.
     """
     for address, _ in sides:
-        allocation: Allocation | None = device.memory.starting_at(address)
+        allocation: DeviceAllocation | None = device.memory.starting_at(address)
         if allocation is not None and allocation.size > message.width:
             if address == message.to and device.memory.written[allocation.start : allocation.end].all():
                 continue
@@ -267,7 +266,7 @@ def _use(device: Device, use: Use, address: int, pitch: int, width: int, height:
         device.use(use, rows(address - BASE, pitch, width, height))
 
 
-def _shared(device: Device, address: int) -> Allocation | None:
+def _shared(device: Device, address: int) -> DeviceAllocation | None:
     """The allocation at an address, if the host reaches it, too."""
     allocation = device.memory.holding(address)
     return None if allocation is None or allocation.sharing is Sharing.DEVICE else allocation

@@ -6,18 +6,16 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from grader.device.clock import Clock
-from grader.device.errors import CudaError
+from grader.device.errors import CudaError, HostCode, HostMistake
 from grader.device.memory import BASE
-from grader.device.mistakes import HostCode, HostMistake
-from grader.device.streams import MOST_SPANS, MOST_WORK, StreamOrder, Use, Work, common_byte, span
+from grader.device.streams import MOST_SPANS, MOST_WORK, Clock, StreamOrder, Use, Work, common_byte, span
 from grader.model import MOST_THREADS
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.device.memory import Allocation, DeviceMemory
+    from grader.device.memory import DeviceAllocation, DeviceMemory
     from grader.device.requests import LaunchKernel, Message, NameSymbol
     from grader.device.streams import Spans
 
@@ -93,7 +91,7 @@ class Launches(Protocol):
         """All kernels of all files, by their numbers."""
 
     @property
-    def variables(self) -> Mapping[tuple[int, str], Allocation]:
+    def variables(self) -> Mapping[tuple[int, str], DeviceAllocation]:
         """The variables in device memory, by file and name."""
 
     def launch(
@@ -106,7 +104,7 @@ class Launches(Protocol):
 
 
 @dataclass(slots=True)
-class Event:
+class CudaEvent:
     """An event: when it was recorded last, None if never; ``timed`` unless it was made without timing.
 
     ``waits`` counts how often the host had waited for the device by then.
@@ -126,7 +124,7 @@ class Device:
     clock: Clock = field(default_factory=Clock)
     streams: set[int] = field(default_factory=set)
     order: StreamOrder = field(default_factory=StreamOrder)
-    events: dict[int, Event] = field(default_factory=dict)
+    events: dict[int, CudaEvent] = field(default_factory=dict)
     shared_limits: dict[int, int] = field(default_factory=dict)
     """Bytes of dynamic shared memory that a kernel was allowed beyond the usual."""
     pending: CudaError = CudaError.SUCCESS
@@ -190,7 +188,7 @@ class Device:
         while len(self.used) > MOST_WORK or sum(len(spans) for _, spans in self.used) > MOST_SPANS:
             self.used.pop(0)
 
-    def is_at_work(self, allocation: Allocation, address: int, *, host_writes: bool) -> bool:
+    def is_at_work(self, allocation: DeviceAllocation, address: int, *, host_writes: bool) -> bool:
         """Whether the host may not touch a byte of a shared allocation: the device may be at work on it."""
         byte = address - BASE
         mine = span(byte, 1)

@@ -1,7 +1,7 @@
-"""Device memory as a launch of a program finds it, with what the launch is given.
+"""A kernel of a program's file as the device knows it, and device memory as a launch of it finds it.
 
-Each attempt at a launch begins with a copy of it: those of the two builds, and trials of a changed kernel
-afterwards, for which an image is `kept` before the memory changes.
+Each attempt at a launch begins with a copy of that memory and with what the launch is given: attempts of the
+two builds, and trials of a changed kernel afterwards, for which an image is `kept` before the memory changes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.device.device import LoadedKernel
 from grader.device.memory import BASE
 from grader.emulator.memory.layout import Layout, bytes_of, shared_layout, with_address
 from grader.emulator.memory.memory import (
@@ -20,7 +21,7 @@ from grader.emulator.memory.memory import (
     Allocation,
     GlobalMemory,
 )
-from grader.model import Argument
+from grader.model import MOST_THREADS, Argument, Launch
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.device.heap import KernelHeap
-    from grader.model import Launch
+    from grader.device.memory import KernelHeap
     from grader.ptx import Function, Module, Variable
 
 _RED_ZONE = 256
@@ -126,3 +126,22 @@ def _pieces(content: bytes) -> dict[int, Any]:
     if len(content) in (1, 2, 4, 8):
         return {0: np.frombuffer(content, f"u{len(content)}")[0]}
     return dict(enumerate(np.frombuffer(content, np.uint8)))
+
+
+_REGISTERS = 32
+"""What a kernel is said to use of them: nothing here allocates registers."""
+
+
+def loaded(number: int, module: Module, function: Function) -> LoadedKernel:
+    """A kernel with the places of its parameters, as C lays out a struct of them."""
+    places, end = [], 0
+    for formal in function.parameters:
+        start = -(-end // formal.align) * formal.align
+        places.append((start, formal.size))
+        end = start + formal.size
+    _, static_shared = shared_layout(module, function, Launch((1, 1, 1), (1, 1, 1)))
+    constants = sum(variable.size for variable in module.variables if variable.space == "const")
+    most_threads = min(function.most_threads or MOST_THREADS, MOST_THREADS)
+    return LoadedKernel(
+        function.name, number, tuple(places), _REGISTERS, static_shared, 0, constants, most_threads
+    )

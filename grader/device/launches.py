@@ -16,23 +16,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.backends.emulated_kernel import EmulatedKernel
-from grader.device.configuration import launch_of, refused, shape
 from grader.device.device import LaunchOutcome, LoadedKernel
-from grader.device.endings import code_of
-from grader.device.errors import CudaError
-from grader.device.images import MemoryImage
-from grader.device.kernels import loaded
+from grader.device.errors import CudaError, HostCode, HostMistake, code_of
+from grader.device.images import MemoryImage, loaded
+from grader.device.limits import launch_of, refused, shape
 from grader.device.memory import MemoryCopy, Owner
-from grader.device.mistakes import HostCode, HostMistake
 from grader.device.observation import EndedLaunch, KernelRun, Observation, SeenLaunch
 from grader.device.requests import Sharing
 from grader.device.streams import Use, marked
-from grader.emulator.counters.touched import TouchedBytes
+from grader.emulator.counters.profile import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
 from grader.emulator.memory.layout import takes_memory
-from grader.emulator.memory.memory import Allocation as Array
-from grader.emulator.races.strength import synchronises_through_memory
+from grader.emulator.memory.memory import Allocation
+from grader.emulator.races.rows import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import Argument, FindingKind, Launch
 from grader.nvcc.signature import read_name
@@ -43,7 +40,7 @@ from grader.ptx.parser import symbol_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from grader.device.memory import Allocation, DeviceMemory
+    from grader.device.memory import DeviceAllocation, DeviceMemory
     from grader.device.requests import LaunchKernel
     from grader.device.streams import Spans
     from grader.emulator.memory.layout import Layout
@@ -70,7 +67,7 @@ class EmulatedLaunches:
     build: Build
     file: str
     note: Callable[[HostMistake], None]
-    name_of: Callable[[Allocation], str]
+    name_of: Callable[[DeviceAllocation], str]
     symbol_mistake: Callable[[int, int], HostMistake | None] = lambda *_: None
     time_is_up: Callable[[], bool] = lambda: False
     """Whether nobody waits for launches any more: the one that runs then is given up."""
@@ -89,7 +86,7 @@ class EmulatedLaunches:
     unsupported: str = ""
     """What the emulator does not interpret in a kernel that was launched."""
     kernels: tuple[LoadedKernel, ...] = field(init=False)
-    variables: dict[tuple[int, str], Allocation] = field(default_factory=dict)
+    variables: dict[tuple[int, str], DeviceAllocation] = field(default_factory=dict)
     shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """The extents of arrays that are known to have several, by where they start."""
     _files: Named[Build] = ()
@@ -109,7 +106,7 @@ class EmulatedLaunches:
     """By where they start."""
     _touched: TouchedBytes | None = None
     """Which bytes the launch uses that runs now, if that was asked for."""
-    _shared_by_grid: Allocation | None = None
+    _shared_by_grid: DeviceAllocation | None = None
     """Where what the blocks of a cooperative launch share lies."""
 
     def __post_init__(self) -> None:
@@ -356,7 +353,7 @@ class EmulatedLaunches:
             self._heaps.append(layout.memory.heap)
         return layout
 
-    def _array(self, allocation: Allocation, element: np.dtype[Any] | None) -> Array:
+    def _array(self, allocation: DeviceAllocation, element: np.dtype[Any] | None) -> Allocation:
         """An allocation as the emulator knows arrays."""
         width = element.itemsize if element is not None else 1
         shape = self.shapes.get(allocation.start, ())
@@ -364,7 +361,7 @@ class EmulatedLaunches:
             shape = (allocation.size // width,)
         direction = self._directions.get(allocation.start, "inout")
         name = self._variable_names.get(allocation.start) or self.name_of(allocation)
-        return Array(name, allocation.start, allocation.end, width, shape, direction)
+        return Allocation(name, allocation.start, allocation.end, width, shape, direction)
 
     def _keep(self, run: Run) -> tuple[int, ...]:
         """Put what a launch wrote into the memory that stays; gives the shared allocations it changed."""

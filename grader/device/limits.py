@@ -1,19 +1,26 @@
-"""Limits that a program may set: of the device, and of the dynamic shared memory of a kernel."""
+"""Limits of the device: those that a program may set, and what is refused of a launch for them.
+
+The configuration of a launch is ``<<<grid, block, shared memory>>>``. Its limits are those of the CUDA C++
+guide, "Technical Specifications per Compute Capability".
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.device.copies import DONE, REFUSED, Reply
 from grader.device.device import MOST_PRINTED, PRINTED_BYTES
 from grader.device.errors import CudaError
 from grader.device.memory import PAGE
 from grader.device.protocol import ProtocolError
+from grader.emulator.machine.geometry import SMS
 from grader.emulator.memory.memory import HEAP_BYTES
+from grader.model import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS, Launch
 
 if TYPE_CHECKING:
-    from grader.device.device import Device
-    from grader.device.requests import SetLimit
+    from grader.device.device import Device, LoadedKernel
+    from grader.device.requests import LaunchKernel, SetLimit
 
 _KERNEL_LIMIT = 0x8000_0000
 MOST_DYNAMIC_SHARED, MOST_DYNAMIC_SHARED_OPT_IN = 48 << 10, 163 << 10
@@ -59,3 +66,61 @@ def reset_limits(device: Device) -> None:
     """Put the device's own limits back to what they are at the start."""
     device.memory.heap_bytes, device.memory.heap = HEAP_BYTES, None
     device.most_printed = PRINTED_BYTES
+
+
+class Refusal(NamedTuple):
+    """What a program is told of a launch that never ran, and why that is so, as a word."""
+
+    code: CudaError
+    reason: str
+
+
+def launch_of(request: LaunchKernel) -> Launch:
+    """The launch that a program asks for."""
+    return Launch(
+        (request.grid_x, request.grid_y, request.grid_z),
+        (request.block_x, request.block_y, request.block_z),
+        request.shared_bytes,
+    )
+
+
+def refused(kernel: LoadedKernel, request: LaunchKernel, shared_limit: int) -> Refusal | None:
+    """Why a device refuses a launch of a kernel; None if it does not.
+
+    ``shared_limit`` is how many bytes of dynamic shared memory the kernel may ask for.
+    """
+    launch = launch_of(request)
+    reason = _reason(launch, shared_limit, kernel.most_threads)
+    if reason:
+        return Refusal(CudaError.INVALID_VALUE, reason)
+    if request.cooperative and not _fits_at_once(kernel, launch):
+        return Refusal(CudaError.COOPERATIVE_LAUNCH_TOO_LARGE, "cooperative")
+    return None
+
+
+def _reason(launch: Launch, shared_limit: int, most_threads: int) -> str:
+    if 0 in launch.grid or 0 in launch.block:
+        return "nothing"
+    threads = math.prod(launch.block)
+    if threads > MOST_THREADS:
+        return "threads"
+    if threads > most_threads:
+        return "bounds"
+    if any(extent > most for extent, most in zip(launch.block, MOST_IN_BLOCK, strict=True)):
+        return "block"
+    if any(extent > most for extent, most in zip(launch.grid, MOST_IN_GRID, strict=True)):
+        return "grid"
+    return "shared" if launch.shared_bytes > shared_limit else ""
+
+
+def _fits_at_once(kernel: LoadedKernel, launch: Launch) -> bool:
+    """Whether a device holds all blocks of a launch at once, so that they may wait for each other."""
+    blocks = kernel.resident_blocks(math.prod(launch.block), launch.shared_bytes)
+    return math.prod(launch.grid) <= SMS * blocks
+
+
+def shape(launch: Launch) -> tuple[tuple[str, int | str], ...]:
+    """A configuration as the details of a mistake."""
+    extents = {"grid": launch.grid, "block": launch.block}
+    texts = tuple((name, ", ".join(map(str, extent))) for name, extent in extents.items())
+    return (*texts, ("shared_bytes", launch.shared_bytes))

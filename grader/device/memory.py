@@ -3,27 +3,32 @@
 Allocations lie one after another with red zones between them, from `BASE` on, and are not used again while
 there is room, so that an access to freed memory meets nobody's bytes. Pages take memory of this machine once
 they are touched. Launches run on a `MemoryCopy`.
+
+The heap of kernels (`KernelHeap`) belongs to the context: what ``malloc`` and ``new`` hand out stays until it
+is freed, from launch to launch, and a block that one kernel takes may be used and freed by another (CUDA C++
+guide, "Dynamic Global Memory Allocation"). The host reaches none of it.
 """
 
 from __future__ import annotations
 
 import mmap
 from bisect import bisect_right, insort
-from dataclasses import dataclass, field
+from collections import deque
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.device.heap import KernelHeap
-from grader.emulator.memory.memory import HEAP_BYTES
+from grader.emulator.memory.memory import HEAP, HEAP_BYTES, HEAP_GRAIN, HEAP_RED_ZONE, Allocation, Heap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from grader.device.requests import Sharing
+    from grader.emulator.memory.memory import GlobalMemory
 
 BASE = 0x7000_0000_0000
 """Where global memory lies among the addresses of a program (``device_base`` in ``wire.hpp``)."""
@@ -56,7 +61,7 @@ class Owner(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Allocation:
+class DeviceAllocation:
     """Bytes ``start`` up to ``end`` of device memory; ``caller`` is where the program asked for them."""
 
     start: int
@@ -89,9 +94,9 @@ class DeviceMemory:
     bytes: NDArray[np.uint8] = field(init=False)
     written: NDArray[np.uint8] = field(init=False)
     """A 1 for each byte that holds a value."""
-    live: dict[int, Allocation] = field(default_factory=dict)
+    live: dict[int, DeviceAllocation] = field(default_factory=dict)
     """By where they start."""
-    freed: dict[int, Allocation] = field(default_factory=dict)
+    freed: dict[int, DeviceAllocation] = field(default_factory=dict)
     """Those that nobody has taken again, by where they started."""
     taken: int = 0
     _starts: list[int] = field(default_factory=list)
@@ -102,14 +107,16 @@ class DeviceMemory:
         span = 2 * self.limit + MOST_ALLOCATIONS * RED_ZONE
         self.bytes, self.written = _untouched(span), _untouched(span)
 
-    def allocate(self, size: int, sharing: Sharing, caller: int, owner: Owner = Owner.PROGRAM) -> Allocation:
+    def allocate(
+        self, size: int, sharing: Sharing, caller: int, owner: Owner = Owner.PROGRAM
+    ) -> DeviceAllocation:
         """Bytes that nobody has written; raises OutOfMemoryError."""
         if size > self.limit - self.taken or len(self.live) >= MOST_ALLOCATIONS:
             raise OutOfMemoryError
         step = PAGE if sharing else ALIGNMENT
         start = self._room(size, step)
         self._count += 1
-        allocation = Allocation(start, start + size, sharing, caller, self._count, owner)
+        allocation = DeviceAllocation(start, start + size, sharing, caller, self._count, owner)
         self.live[start] = allocation
         insort(self._starts, start)
         self.taken += size
@@ -143,7 +150,7 @@ class DeviceMemory:
                 return old.start
         raise OutOfMemoryError
 
-    def free(self, allocation: Allocation) -> None:
+    def free(self, allocation: DeviceAllocation) -> None:
         """Give an allocation back."""
         del self.live[allocation.start]
         del self._starts[bisect_right(self._starts, allocation.start) - 1]
@@ -155,11 +162,11 @@ class DeviceMemory:
         """Whether the host reaches any of it by its address."""
         return any(allocation.sharing for allocation in self.live.values())
 
-    def starting_at(self, address: int) -> Allocation | None:
+    def starting_at(self, address: int) -> DeviceAllocation | None:
         """The allocation that begins there."""
         return self.live.get(address - BASE)
 
-    def holding(self, address: int) -> Allocation | None:
+    def holding(self, address: int) -> DeviceAllocation | None:
         """The allocation that the byte at an address belongs to."""
         index = address - BASE
         position = bisect_right(self._starts, index) - 1
@@ -168,18 +175,18 @@ class DeviceMemory:
         allocation = self.live[self._starts[position]]
         return allocation if index < allocation.end else None
 
-    def once_holding(self, address: int) -> Allocation | None:
+    def once_holding(self, address: int) -> DeviceAllocation | None:
         """The allocation, freed since, that the byte at an address belonged to."""
         index = address - BASE
         return next((old for old in self.freed.values() if old.start <= index < old.end), None)
 
-    def nearest(self, address: int) -> Allocation | None:
+    def nearest(self, address: int) -> DeviceAllocation | None:
         """An allocation, live or freed, that an address in device memory may be meant for; None elsewhere."""
         if not BASE <= address < BASE + len(self.bytes):
             return None
         return self.holding(address) or self.once_holding(address) or next(iter(self.live.values()), None)
 
-    def in_order(self) -> list[Allocation]:
+    def in_order(self) -> list[DeviceAllocation]:
         """All allocations by where they start."""
         return [self.live[start] for start in self._starts]
 
@@ -256,3 +263,44 @@ def _strided(array: NDArray[np.uint8], start: int, pitch: int, width: int, heigh
     if height == 1:
         return array[start : start + width].reshape(1, width)
     return np.lib.stride_tricks.as_strided(array[start:], (height, width), (pitch, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class KernelHeap:
+    """Bytes ``start`` up to ``end`` of device memory, of which nobody has had those from ``next`` on.
+
+    ``blocks`` are those that are taken, by where they start: where each starts and ends.
+    """
+
+    start: int
+    end: int
+    next: int
+    blocks: tuple[tuple[int, int], ...] = ()
+
+    def arrays(self) -> tuple[Allocation, ...]:
+        """The blocks as the emulator knows arrays."""
+        return tuple(Allocation(HEAP, start, end, 1, (end - start,)) for start, end in self.blocks)
+
+    def laid_in(self, memory: GlobalMemory) -> Heap:
+        """The heap of one attempt at a launch, in whose ``memory`` its arrays are already."""
+        taken = {array.start: array for array in self.arrays()}
+        return Heap(memory, self.next, self.end, taken, self._freed())
+
+    def _freed(self) -> dict[int, deque[int]]:
+        """Where there is room between blocks, by how large it is."""
+        freed: dict[int, deque[int]] = {}
+        if not self.blocks:
+            return freed
+        at = self.start
+        for start, end in (*self.blocks, (self.next, self.next)):
+            room = start - at - HEAP_RED_ZONE
+            if room > 0:
+                freed.setdefault(room, deque()).append(at)
+            at = -(-end // HEAP_GRAIN) * HEAP_GRAIN + HEAP_RED_ZONE
+        return freed
+
+    def after(self, blocks: Iterable[tuple[int, int]], heaps: Iterable[Heap]) -> KernelHeap:
+        """What a launch leaves; ``heaps`` are those of all attempts at it."""
+        left = tuple(sorted(blocks))
+        used = max((heap.next for heap in heaps), default=self.next)
+        return replace(self, blocks=left, next=used if left else self.start)

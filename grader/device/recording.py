@@ -1,9 +1,13 @@
 """What one call of a function asks of its device, recorded so that a GPU can do it again.
 
-    requests of the program ─Recorder▶ Recording (launches, fills, copies, in the program's order)
+    requests of the program ─CallRecorder▶ Recording (launches, fills, copies, in the program's order)
 
 Launches need not be computed for that (`RecordedLaunches`), unless the function looks at results: then it is
 recorded with launches that are. Streams are recorded as one: what overlaps is replayed one after the other.
+
+It is known where the host's arrays are that the function is called with, so a copy that begins at such an
+address is one from or to the array, as far as its bytes say so, too: what the function's own code has written
+there is no copy's doing.
 """
 
 from __future__ import annotations
@@ -15,11 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.device.configuration import launch_of, refused
 from grader.device.device import LaunchOutcome
 from grader.device.errors import CudaError
-from grader.device.host_arrays import HostArrays
 from grader.device.launches import EmulatedLaunches
+from grader.device.limits import launch_of, refused
 from grader.device.requests import CopyIn, CopyOut, CopyWithin, Fill, LaunchKernel, Pull, Push, Sharing
 from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep, Place, Recording
 
@@ -28,9 +31,49 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.device.memory import Allocation, DeviceMemory
+    from grader.device.memory import DeviceAllocation, DeviceMemory
     from grader.device.requests import Message
     from grader.gpu.replay import Step
+
+
+@dataclass(eq=False, slots=True)
+class HostArrays:
+    """The arrays by where they start: their names, and what they hold if copies alone change them."""
+
+    _arrays: dict[int, tuple[str, NDArray[np.uint8]]] = field(default_factory=dict)
+
+    def add(self, name: str, start: int, content: bytes) -> None:
+        """An array that is there when the function is called."""
+        self._arrays[start] = name, np.frombuffer(content, np.uint8).copy()
+
+    @property
+    def size(self) -> int:
+        """The bytes of all of them."""
+        return sum(content.size for _, content in self._arrays.values())
+
+    def source(self, address: int, row: NDArray[np.uint8]) -> Place | None:
+        """Where bytes that came from an address lie in an array; None where they are not what lies there."""
+        place, content = self._part(address, row.size)
+        return place if content is not None and np.array_equal(content, row) else None
+
+    def target(self, address: int, row: NDArray[np.uint8]) -> Place | None:
+        """Where bytes go that are copied to an address; None where no array has them all."""
+        place, content = self._part(address, row.size)
+        if content is not None:
+            content[:] = row
+        return place
+
+    def _part(self, address: int, size: int) -> tuple[Place | None, NDArray[np.uint8] | None]:
+        for start, (name, content) in self._arrays.items():
+            offset = address - start
+            if 0 <= offset <= content.size - size:
+                return Place(name, offset), content[offset : offset + size]
+        return None, None
+
+    def content_of(self, name: str) -> bytes:
+        """What an array holds if copies alone have changed it."""
+        return next(content.tobytes() for array, content in self._arrays.values() if array == name)
+
 
 MOST_STEPS, MOST_CONTENT, MOST_SCRATCH = 2_000, 16 << 20, 256 << 20
 """Steps that a replayed function may have, bytes that it may copy from memory of its own on the host, and
@@ -72,7 +115,7 @@ class RecordedLaunches(EmulatedLaunches):
 
 
 @dataclass(eq=False, slots=True)
-class Recorder:
+class CallRecorder:
     """Notes requests that the device has granted; ``arguments`` are the arrays of the call by their starts.
 
     ``problem`` says why the recording is of no use, once it is; a clause about the function.
@@ -190,7 +233,7 @@ class Recorder:
             self.problem = self.problem or "it uses managed or pinned memory"
         return Place(self._name(allocation), address - allocation.address)
 
-    def _name(self, allocation: Allocation) -> str:
+    def _name(self, allocation: DeviceAllocation) -> str:
         argument = self.arguments.get(allocation.start)
         if argument is not None:
             return argument
@@ -212,12 +255,12 @@ class Recorder:
             self.problem = f"it allocates more than {most_scratch >> 20} MiB"
 
 
-def _holding(memory: DeviceMemory, address: int) -> Allocation | None:
+def _holding(memory: DeviceMemory, address: int) -> DeviceAllocation | None:
     """The allocation that an address belongs to, or that ends there: an end is passed, too."""
     return memory.holding(address) or memory.holding(address - 1)
 
 
-def _pointers(memory: DeviceMemory, content: bytes) -> Iterator[tuple[int, Allocation]]:
+def _pointers(memory: DeviceMemory, content: bytes) -> Iterator[tuple[int, DeviceAllocation]]:
     """Where addresses in device memory stand among bytes, and what they belong to."""
     for at in range(0, len(content) - _ADDRESS.size + 1, _ADDRESS.size):
         (address,) = _ADDRESS.unpack_from(content, at)

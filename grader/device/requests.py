@@ -224,7 +224,7 @@ class ElapsedTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class SharedExtent:
     """Bytes of shared memory, from the start of an allocation."""
 
     LAYOUT: ClassVar = "QQ"
@@ -232,11 +232,11 @@ class Extent:
     size: int
 
 
-class Push(Extent):
+class Push(SharedExtent):
     """What the host has written; the bytes follow."""
 
 
-class Pull(Extent):
+class Pull(SharedExtent):
     """What the host is about to read; the bytes come with the answer."""
 
 
@@ -342,7 +342,7 @@ Message: TypeAlias = (
     | WaitForEvent
     | RecordEvent
     | ElapsedTime
-    | Extent
+    | SharedExtent
     | FindPointer
     | MemoryInfo
     | Occupancy

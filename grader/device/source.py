@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from grader.device.memory import Allocation
+    from grader.device.memory import DeviceAllocation
 
 _ALLOCATING = {
     "cudaHostAlloc",
@@ -54,7 +54,7 @@ class HostSource:
     def _of(self, caller: int) -> HostSource:
         return next((source for source in self.others if caller in source.call_lines), self)
 
-    def name_of(self, allocation: Allocation) -> str:
+    def name_of(self, allocation: DeviceAllocation) -> str:
         """What the program calls an allocation: ``d_A``; else where it comes from. No two have one name.
 
         The second one that a loop allocates is ``d_A#2``: arrays are told apart by their names.
@@ -67,7 +67,7 @@ class HostSource:
             self._given[allocation.number] = name + again
         return self._given[allocation.number]
 
-    def give_name(self, allocation: Allocation, name: str) -> None:
+    def give_name(self, allocation: DeviceAllocation, name: str) -> None:
         """Call an allocation by a name that does not stand in the program."""
         self._given[allocation.number] = name
         self._shared[name] += 1

@@ -1,4 +1,4 @@
-"""Which work of a device waits for which: vector clocks over streams, events and the host.
+"""Which work of a device waits for which, by vector clocks over streams and events, and the time of events.
 
 Everything runs in the order of the calls here, and so its values are those of one order that a device may
 take. Whether it may take another is decided by what the program asks for: a stream runs its work in order;
@@ -6,6 +6,10 @@ work of the default stream waits for that of all blocking streams, and theirs fo
 its stream held when it was recorded; and what the host has waited for is over before all that it asks for
 later (CUDA C++ Programming Guide, "Streams", "Implicit Synchronization"; CUDA Runtime API, "Stream
 synchronization behavior"). Work whose order nothing decides, on the same bytes, is a race of streams.
+
+Time (`Clock`) is a stated model of a device, so that it is never 0 and the same every time. A launch takes
+`LAUNCH_SECONDS` and the longer of its traffic at `DRAM_BYTES_PER_SECOND` and its instructions at
+`LANES_PER_SECOND`, those of an H200; a copy takes `COPY_SECONDS` and its bytes at `LINK_BYTES_PER_SECOND`.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ NOTHING: Spans = np.empty((0, 2), np.int64)
 MOST_WORK, MOST_SPANS = 2_000, 1 << 22
 """Pieces of work, and their spans together, that nobody has waited for; the oldest is forgotten first."""
 
-Clock: TypeAlias = "dict[int, int]"
+VectorClock: TypeAlias = "dict[int, int]"
 """By stream, how many pieces of its work are over."""
 
 
@@ -62,7 +66,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class StreamConflict:
     """Two pieces of work on the same byte of which none waits for the other."""
 
     earlier: Work
@@ -76,11 +80,11 @@ class Conflict:
 class StreamOrder:
     """What each stream, each event and the host have behind them, and the work that is not over."""
 
-    _streams: dict[int, Clock] = field(default_factory=lambda: {DEFAULT: {}})
+    _streams: dict[int, VectorClock] = field(default_factory=lambda: {DEFAULT: {}})
     _apart: set[int] = field(default_factory=set)
     """The streams that do not wait for the default stream."""
-    _events: dict[int, Clock] = field(default_factory=dict)
-    _host: Clock = field(default_factory=dict)
+    _events: dict[int, VectorClock] = field(default_factory=dict)
+    _host: VectorClock = field(default_factory=dict)
     _pending: list[tuple[int, int, Work]] = field(default_factory=list)
     """Work by its stream and its number there."""
     _spans: int = 0
@@ -103,7 +107,7 @@ class StreamOrder:
         if flags & NON_BLOCKING:
             self._apart.add(stream)
 
-    def add(self, stream: int, work: Work) -> Conflict | None:
+    def add(self, stream: int, work: Work) -> StreamConflict | None:
         """Work that a stream is given; a conflict with what may be under way, if there is one."""
         stream = _same(stream)
         clock = self._at(stream)
@@ -140,7 +144,7 @@ class StreamOrder:
         self._pending = [(s, n, work) for s, n, work in self._pending if n > self._host.get(s, 0)]
         self._spans = sum(_size(work) for _, _, work in self._pending)
 
-    def _at(self, stream: int) -> Clock:
+    def _at(self, stream: int) -> VectorClock:
         """The clock of a stream as the next piece of its work finds it."""
         clock = self._streams.setdefault(stream, {})
         _join(clock, self._host)
@@ -151,7 +155,7 @@ class StreamOrder:
             _join(clock, self._streams[DEFAULT])
         return clock
 
-    def _conflicts(self, clock: Clock, work: Work) -> Iterator[Conflict]:
+    def _conflicts(self, clock: VectorClock, work: Work) -> Iterator[StreamConflict]:
         """The conflicts of new work with what is not behind its stream."""
         for stream, number, other in self._pending:
             if number <= clock.get(stream, 0):
@@ -162,7 +166,7 @@ class StreamOrder:
                         continue
                     byte = common_byte(spans, other_spans)
                     if byte is not None:
-                        yield Conflict(other, other_use, work, use, byte)
+                        yield StreamConflict(other, other_use, work, use, byte)
 
 
 def span(start: int, size: int) -> Spans:
@@ -211,7 +215,36 @@ def _size(work: Work) -> int:
     return sum(len(spans) for _, spans in work.uses)
 
 
-def _join(clock: Clock, other: Clock) -> None:
+def _join(clock: VectorClock, other: VectorClock) -> None:
     for stream, number in other.items():
         if number > clock.get(stream, 0):
             clock[stream] = number
+
+
+LAUNCH_SECONDS = 5e-6
+DRAM_BYTES_PER_SECOND = 3.35e12
+LANES_PER_SECOND = 28.7e12
+COPY_SECONDS = 8e-6
+LINK_BYTES_PER_SECOND = 25e9
+_RECORD_SECONDS = 1e-6
+
+
+@dataclass(slots=True)
+class Clock:
+    """Seconds since the device was first used."""
+
+    now: float = 0.0
+
+    def launch(self, dram_bytes: int, lane_instructions: int) -> None:
+        """Let a launch pass."""
+        busy = max(dram_bytes / DRAM_BYTES_PER_SECOND, lane_instructions / LANES_PER_SECOND)
+        self.now += LAUNCH_SECONDS + busy
+
+    def copy(self, moved: int) -> None:
+        """Let a copy or a fill of so many bytes pass."""
+        self.now += COPY_SECONDS + moved / LINK_BYTES_PER_SECOND
+
+    def record(self) -> float:
+        """When an event is recorded."""
+        self.now += _RECORD_SECONDS
+        return self.now

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, agrees
+from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, WARP, agrees
 from grader.diagnosis.regions import (
     bounds_swapped,
     edge_not_written,
@@ -219,7 +219,6 @@ def _close(output: WrongOutput) -> bool:
 
 # --- right numbers in other places ------------------------------------------------------------------
 
-WARP = 32
 
 LARGEST_MOVED = 2**20
 """Elements up to which other places are tried: beyond, it would take a second and more."""

@@ -1,7 +1,6 @@
 """What this machine can do, tried rather than assumed: the compiler, the emulator, sandboxes and GPUs."""
 
-from grader.doctor.classes import ClassWishes, examine_class
-from grader.doctor.examination import can_grade, examine, uses_gpu
+from grader.doctor.examination import ClassWishes, can_grade, examine, examine_class, uses_gpu
 from grader.doctor.report_line import Mark, ReportLine
 
 __all__ = ["ClassWishes", "Mark", "ReportLine", "can_grade", "examine", "examine_class", "uses_gpu"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.bounds import Bounds
+    from grader.emulator.memory.layout import Bounds
     from grader.emulator.memory.memory import Target
     from grader.emulator.naming import Names, SharedArray
     from grader.model import Finding

@@ -24,9 +24,9 @@ from grader.emulator.machine.scheduler import (
     warp_priorities,
 )
 from grader.emulator.machine.state import TooMuchHeldError
-from grader.emulator.memory.bounds import Bounds
 from grader.emulator.memory.layout import (
     MOST_VARIABLE_BYTES,
+    Bounds,
     VariablesTooLargeError,
     VariableTooSmallError,
     grain_of,
@@ -36,7 +36,7 @@ from grader.emulator.memory.layout import (
 from grader.emulator.naming import Names
 from grader.emulator.races import AccessLog, RestartTracking
 from grader.emulator.races.events import Events
-from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
+from grader.emulator.races.rows import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
 from grader.emulator.stalled import much_work
 from grader.messages import worded

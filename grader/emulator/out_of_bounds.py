@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.emulator.memory.bounds import LocalArray
+from grader.emulator.memory.layout import LocalArray
 from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import SharedArray, element_bytes, global_element, subscript
 from grader.model import Access, Detail, FindingCode, Named
 
 if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.bounds import Bound, Holder
+    from grader.emulator.memory.layout import Bound, Holder
     from grader.emulator.naming import Names
 
 _NULL = 4096

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Group, Waiting
-    from grader.emulator.memory.bounds import Holder
+    from grader.emulator.memory.layout import Holder
     from grader.emulator.naming import Names
     from grader.emulator.spin_waits import Round, Watched
     from grader.model import Detail, Named

@@ -3,7 +3,6 @@
     archive    the zip: the grader, one assignment with the staff's files, pinned requirements, two scripts
     metadata   submission_metadata.json: when, by whom, how often
     run        the whole of `run_autograder`: grade one submission, write results.json, whatever happens
-    pins       the packages that the grader needs, in the versions that are installed here
 
 In the container is no GPU, so kernels run on the emulator. The grader is root, and what students hand in is
 compiled and run by somebody else, who can read nothing below ``/autograder/source``.

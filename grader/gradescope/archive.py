@@ -6,27 +6,32 @@
     program/                    the grader as it is here, for everybody to read
     assignments/, reference/    for root alone
 
-The same assignment, seed and grader give the same bytes.
+The same assignment, seed and grader give the same bytes. Packages are pinned to the versions that are
+installed here: what staff tried an assignment with is what grades it elsewhere, and a new release changes
+nothing by itself.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
 
 import grader
 from grader.assignment.bundled import locate_reference, reference_folder
 from grader.data_files import data_root, package_data
-from grader.errors import UsageError
-from grader.gradescope.pins import pinned
+from grader.errors import OurError, UsageError
 from grader.gradescope.run import HARNESS
 from grader.kinds import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from grader.model import Assignment
 
@@ -104,3 +109,56 @@ def _zip(files: dict[str, bytes]) -> bytes:
             entry.external_attr = (_PROGRAM if name in SCRIPTS else _FILE) << 16
             target.writestr(entry, files[name])
     return content.getvalue()
+
+
+PACKAGE = "cuda-grader"
+
+
+def requirements(extras: Iterable[str]) -> list[Requirement]:
+    """What the grader with these extras requires, directly or not, here and with this Python.
+
+    Raises OurError where the grader itself is not installed; what else is not has no requirements.
+    """
+    pending = [(PACKAGE, frozenset(extras))]
+    visited: set[tuple[str, frozenset[str]]] = set()
+    collected: list[Requirement] = []
+    while pending:
+        name, wanted = pending.pop()
+        if (name, wanted) not in visited:
+            visited.add((name, wanted))
+            direct = list(_direct(name, wanted))
+            collected += direct
+            pending += [(normal_name(item.name), frozenset(item.extras)) for item in direct]
+    return collected
+
+
+def pinned(extras: Iterable[str]) -> str:
+    """The text of a requirements file; of what is not installed here it says what is asked for."""
+    wanted = {normal_name(item.name): item for item in requirements(extras)}
+    return "".join(f"{name}{_version(name) or wanted[name].specifier}\n" for name in sorted(wanted))
+
+
+def normal_name(name: str) -> str:
+    """The name of a package as PyPI compares names."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _version(name: str) -> str:
+    try:
+        return f"=={distribution(name).version}"
+    except PackageNotFoundError:
+        return ""
+
+
+def _direct(name: str, extras: frozenset[str]) -> Iterator[Requirement]:
+    try:
+        texts = distribution(name).requires or ()
+    except PackageNotFoundError:
+        if name == PACKAGE:
+            raise OurError("the grader is not installed, so nobody knows what it requires") from None
+        return
+    for text in texts:
+        requirement = Requirement(text)
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in (*extras, "")):
+            yield requirement

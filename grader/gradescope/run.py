@@ -27,10 +27,9 @@ from grader.model import Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import gradescope, text
 from grader.sandbox import Job, bubblewrap
-from grader.sandbox.other_user import OtherUserSandbox
+from grader.sandbox.local import OtherUserSandbox
 from grader.submission import further_lines, lines, read_as
-from grader.submission.files import safe
-from grader.submission.items import OnDisk
+from grader.submission.items import OnDisk, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

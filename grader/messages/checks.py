@@ -1,10 +1,8 @@
-"""What checks say of a rubric item: how many cases are right, what is wrong, how a kernel is built."""
+"""What checks say of a rubric item: how many cases are right, what is wrong, how it is built or ended."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from grader.messages import measures, programs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,12 +137,233 @@ _STRUCTURE: Mapping[str, str] = {
     "on-many-lines": " on lines {lines} …",
 }
 
+_ENDINGS: Mapping[str, str] = {
+    "program-cut-short": "the program did not come to its end",
+    "program-cut-short-because": "the program did not come to its end: {reason}",
+    "stopped-after": "it was stopped after {seconds} s: it was not done by then",
+    "sigsegv": "it touched memory that is not its own",
+    "sigbus": "it touched memory that is not there",
+    "sigabrt": "it gave up by itself: an assertion failed, or nobody caught an exception",
+    "sigfpe": "it divided a whole number by zero",
+    "sigill": "it came to an instruction that the processor does not have",
+    "sigtrap": "it came to a trap: undefined behaviour that the compiler knew of",
+    "sigpipe": "it wrote to where nobody reads any more",
+    "sigsys": "it asked the system for something that is not allowed here",
+    "sigxcpu": "it took more processor time than it may",
+    "sigxfsz": "it wrote a larger file than it may",
+    "sigkill": "it was killed",
+    "with-signal": "{reason} ({signal})",
+    "ended-by-signal": "it was ended by {signal}",
+    "some-signal": "signal {number}",
+    "memory-limit": "it took more memory than it may",
+    "output-limit": "it printed more, or wrote a larger file, than it may",
+    "ended-otherwise": "it ended by {ending}",
+    "wrong-status": "the program does not end with status {status}",
+    "other-status": "the program ends with status {actual}; expected {status}",
+    "with-stderr": "{sentence}. The end of what it printed to standard error",
+    "program-not-run": "the program was not run, and nothing says why",
+    "inputs-arguments": "arguments {words}",
+    "inputs-stdin": "standard input {text}",
+}
+
+_PRINTED: Mapping[str, str] = {
+    "stdout": "what your program prints",
+    "stderr": "what your program prints to standard error",
+    "file": "the file {file}",
+    "no-file": "the program left no file {file}, or one that is too large",
+    "no-file-and-status": (
+        "the program ends with status {status} and leaves no file {file}, or one that is too large"
+    ),
+    "differs-in-blanks": "{name} differs from what is expected in blanks or line ends",
+    "line-differs-at-end": "line {line} of {name} differs from what is expected in blanks at its end",
+    "line-ends": "there are {count:,} line ends at the end of {name}; expected {expected}",
+    "line-ends-one": "there is {count:,} line end at the end of {name}; expected {expected}",
+    "line-ends-none": "there is no line end at the end of {name}; expected {expected}",
+    "expected-ends": "{count:,} line ends",
+    "expected-ends-one": "{count:,} line end",
+    "expected-ends-none": "no line end",
+    "not-as-expected": "{name} is not as expected",
+    "empty": "{name} is empty; expected {count:,} lines",
+    "empty-one": "{name} is empty; expected {count:,} line",
+    "lines-missing": "{count:,} lines are missing before line {line} of {name}",
+    "lines-missing-one": "{count:,} line is missing before line {line} of {name}",
+    "lines-missing-at-end": "{count:,} lines are missing at the end of {name}",
+    "lines-missing-at-end-one": "{count:,} line is missing at the end of {name}",
+    "lines-too-many": "{count:,} lines are too many at the end of {name}",
+    "lines-too-many-one": "{count:,} line is too many at the end of {name}",
+    "line-too-many": "line {line} of {name} is one too many",
+    "line-differs": "line {line} of {name} is not as expected",
+    "line-differs-in-blanks": "line {line} of {name} differs in blanks",
+    "line-differs-in-capitals": "line {line} of {name} differs in upper and lower case",
+    "more-lines": "… and {count:,} more lines",
+    "more-lines-one": "… and {count:,} more line",
+    "row": "line {line}",
+    "row-missing": "missing before line {line}: {text}",
+    "row-too-many": "too many, line {line}: {text}",
+    "row-expected": "expected:",
+    "row-got": "got:",
+    "empty-line": "(an empty line)",
+    "not-of-form": "{name} is not of the form that is expected",
+    "no-match": "nothing in {name} matches the pattern {pattern}",
+}
+
+_NUMBERS: Mapping[str, str] = {
+    "numbers": "{count:,} numbers",
+    "numbers-one": "{count:,} number",
+    "numbers-right": "{count} of {total} are right",
+    "numbers-right-one": "{count} of {total} is right",
+    "numbers-none-right": "none of {total} is right",
+    "numbers-wrong": "{share}; wrong: {names}",
+    "share-and-number": "{share}: {sentence}",
+    "more-numbers": "… and {number} more",
+    "number-stdout": "after {words} your program prints {number}; expected {expected}",
+    "number-stderr": "after {words} your program prints to standard error {number}; expected {expected}",
+    "number-file": "after {words} the file {file} has {number}; expected {expected}",
+    "number-nth": "{number} as number {nth}",
+    "no-number": "no number",
+    "no-number-nth": "no number {nth}",
+    "no-words-stdout": "your program does not print {words}; expected {expected} after it",
+    "no-words-stderr": "standard error does not have {words}; expected {expected} after it",
+    "no-words-file": "the file {file} does not have {words}; expected {expected} after it",
+}
+
+_ARRAYS: Mapping[str, str] = {
+    "no-array": "there is no array `{output}` to look at",
+    "array-not-compared": "no array `{output}` was compared",
+    "array-and-why": "{sentence}; {reason}",
+    "no-npy": "{file} is not an .npy file of version 1.0 in C order",
+    "npy-of-type": "{file} holds {type}; expected {expected}",
+    "npy-of-extents": "{file} holds an array of {extents}; expected {expected}",
+    "npy-of-bytes": "{file} holds {bytes:,} bytes of elements after its header; expected {expected:,}",
+    "other-type": "elements of another type",
+    "big-endian": "big-endian {type}",
+    "no-extent": "no extent",
+    "no-launch-ended": "no launch of `{kernel}` came to its end",
+    "other-kernels-ran": "no kernel `{kernel}` ran; the program launched {names}",
+    "argument-too-small": (
+        "argument {number} of `{kernel}`, `{argument}`, has {bytes:,} bytes; "
+        "expected {needed:,} for {extents} of {type}"
+    ),
+    "argument-no-number": "argument {number} of `{kernel}`, `{argument}`, holds what is no number",
+    "kernel-output-too-small": "the output of `{kernel}` is smaller than {extents} of {type}",
+    "streams-not-counted": "nobody counted the streams of this run",
+    "too-few-streams": "work goes to too few streams",
+    "streams-counted": (
+        "streams that are given both asynchronous copies and kernels: {count}; expected {least} or more"
+    ),
+}
+
+_PROGRAMS: Mapping[str, str] = {**_ENDINGS, **_PRINTED, **_NUMBERS, **_ARRAYS}
+
+_SPEEDUP: Mapping[str, str] = {
+    "needs-gpu": "needs a GPU: time is measured there only",
+    "nothing-timed": "nothing was timed this time",
+    "other-kernel-timed": "the {wanted} kernel was not timed, but the {baseline} kernel",
+    "not-timed-against-itself": "the {baseline} kernel was not timed against itself",
+    "too-noisy": "the device was too noisy to measure: the baseline against itself gave {ratio}",
+    "no-speedup-asked": "the rubric does not say which speedup it asks for",
+    "solution-not-timed": "the model solution was not timed, and the points depend on it",
+    "not-timed-without-build": "nothing could be timed, because the submission does not build",
+    "not-timed-wrong": "not timed, because it does not compute the right answer in every case",
+    "not-timed": "it was not timed, and nothing says why",
+    "as-fast": (
+        "{median} times as fast as the {baseline} kernel ({times}{level} % interval {low} to {high})"
+    ),
+    "times-against": "{student} ms against {baseline} ms; ",
+    "times-against-at": "{student} ms against {baseline} ms at {shape}; ",
+    "asked-for-share": "{speedup} asked for {share} of the points",
+    "asked-for-full": "{speedup} asked for full credit",
+    "asked-in-doubt": "whether it reaches {speedup} could not be told, and that counts for the submission",
+    "of-solution": "{speedup} ({share} of the model solution's {solution})",
+    "slower": "the kernel is slower than was asked for",
+    "kernel-takes": "the kernel takes {time} ms; {others}",
+    "kernel-takes-share": (
+        "the kernel takes {time} ms, {share} % of what this device could do at best; {others}"
+    ),
+    "baseline-takes": "the {baseline} kernel takes {time} ms",
+    "solution-takes": "the model solution takes {time} ms",
+}
+
+_TRAFFIC: Mapping[str, str] = {
+    "reads": "reads",
+    "writes": "writes",
+    "has": "has",
+    "executes": "executes",
+    "waits-at": "waits at",
+    "global-bytes": "bytes of global memory",
+    "global-sectors": "sectors of global memory",
+    "shared-bytes": "bytes of shared memory",
+    "bank-conflicts": "shared memory bank conflicts",
+    "flops": "floating-point operations",
+    "instructions": "instructions",
+    "barriers-met": "barriers",
+    "traffic": "{verb} {amount:,} {unit}; {compared}: {share}{asked}",
+    "traffic-hidden": "{verb} {share} of {whole}{asked}",
+    "traffic-with-hidden": (
+        "{verb} {amount:,} {unit} in the visible cases; {compared}: {share}, "
+        "and with the hidden cases {overall}{asked}"
+    ),
+    "kernel-moves": "`{name}` {verb}",
+    "baseline-moves": "the {baseline} kernel {verb} {amount}",
+    "moved-by-baseline": "the {unit} that the {baseline} kernel {verb}",
+    "formula-is": "`{formula}` is {amount}",
+    "formula-zero": "`{formula}` is {value}, so there is no ratio to it",
+    "formula-without-value": "`of` has no value for every case: {problem}",
+    "launches-nothing": "launches no kernel, so that nobody knows what one moves",
+    "times-as-many": "{times} times as many",
+    "at-most": "at most {share}",
+    "more-than": "more than {share}",
+    "at-least": "at least {share}",
+    "less-than": "less than {share}",
+    "at-most-asked": "at most the {share} asked",
+    "more-than-asked": "more than the {share} asked",
+    "at-least-asked": "at least the {share} asked",
+    "less-than-asked": "less than the {share} asked",
+    "at-most-for": "at most {share} for {credit} of the points",
+    "at-most-for-full": "at most {share} for full credit",
+    "asked": ", {parts} asked",
+    "not-counted": "nobody counted what the kernel moves: {reason}",
+    "baseline-not-measured": "the {baseline} kernel was not measured on every case",
+    "baseline-zero": "the {baseline} kernel has {metric} = 0, so there is no ratio to it",
+    "right-ones-count": "only counts for a kernel that computes the right answer, and no case is right",
+    "all-of": "all {total:,}",
+    "part-of": "{amount:,} of the {total:,}",
+    "line-moves": "{verb} {part} {unit} in case `{case}`",
+    "line-reads": "{verb} {part} {unit} from `{array}` in case `{case}`",
+    "line-writes": "{verb} {part} {unit} to `{array}` in case `{case}`",
+    "line-has": "{verb} {part} {unit} in `{array}` in case `{case}`",
+}
+
+_ANSWERS: Mapping[str, str] = {
+    "no-question-asked": "none of its questions was asked this time",
+    "answer-not-looked-at": "an answer was not looked at, and nothing says why",
+    "answers-unreadable": "the answers cannot be read",
+    "answers-right": "all {count} answers are right",
+    "answers-right-one": "the answer is right",
+    "unanswered": "none of the {count} questions is answered",
+    "unanswered-one": "there is no answer",
+    "the-answer-wrong": "the answer is not right",
+    "some-answers-right": "{count} of {total} answers are right",
+    "some-answers-right-one": "{count} of {total} answers is right",
+    "no-answers-right": "none of {total} answers is right",
+    "answers-missing": "{sentence}; there is none for {names}",
+    "not-understood": "`{question}`: `{given}` is not understood: {reason}",
+    "answer-wrong": "`{question}`: {reading} is not right",
+    "answer-read-wrong": "`{question}`: `{given}`, understood as {reading}, is not right",
+    "answer-because": "{sentence}: {reason}",
+    "answer-noted": "{sentence}. {note}",
+    "near": "it is near, but not near enough: was it rounded?",
+    "and-rounded": "{reason} (and it is rounded)",
+}
+
+_MEASURES: Mapping[str, str] = {**_SPEEDUP, **_TRAFFIC, **_ANSWERS}
+
 TEXTS: Mapping[str, str] = {
     **_CASES,
     **_COMPILE,
     **_OUTPUT,
     **_STRUCTURE,
-    **programs.TEXTS,
-    **measures.TEXTS,
+    **_PROGRAMS,
+    **_MEASURES,
 }
 """By name, with fields for what is measured; ``-one`` is for a ``count`` of 1."""

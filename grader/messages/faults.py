@@ -1,4 +1,4 @@
-"""Sentences for what stops a launch or refuses it: traps, calls that lead nowhere, limits of the device."""
+"""Sentences for what refuses or stops a launch: limits, traps, calls that lead nowhere, a GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.model import FindingCode
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SENTENCES: Mapping[FindingCode, str] = {
+_FAULTS: Mapping[FindingCode, str] = {
     FindingCode.TRAP: "stops the whole launch with a trap (a failed assert, or __trap())",
     FindingCode.ASSERTION: "stops the whole launch: the assertion `{assertion}` does not hold",
     FindingCode.STACK_OVERFLOW: (
@@ -38,7 +38,7 @@ SENTENCES: Mapping[FindingCode, str] = {
 }
 """What is said of a visible case, by code, with fields for the finding's data."""
 
-CLAUSES: Mapping[str, str] = {
+_FAULTS_CLAUSES: Mapping[str, str] = {
     "function": "`{name}`",
     "some-function": "a function",
     "block": "block",
@@ -56,3 +56,51 @@ CLAUSES: Mapping[str, str] = {
     "constant": "`{name}` is {value}",
     "with-constants": "with this file's constants ({constants}) {sentence}",
 }
+
+
+_WRONG = "wrong while it was timed: {launches} "
+
+_ON_DEVICE: Mapping[FindingCode, str] = {
+    FindingCode.LAUNCH_REFUSED: "the GPU refused the launch: {reason}",
+    FindingCode.DEVICE_STOPPED: "the GPU stopped the kernel: {reason}",
+    FindingCode.DEVICE_TIMEOUT: (
+        "the kernel did not end within {seconds} s on the GPU and was stopped; look for a loop whose "
+        "condition stays true, or a barrier that some threads never reach"
+    ),
+    FindingCode.STOP_REPORTED: "stops the whole launch: {reason}",
+    FindingCode.STOPPED_WHILE_TIMED: "{reason}",
+    FindingCode.HUNG_WHILE_TIMED: (
+        "{reason}; look for a loop that ends only for the inputs, or the buffers, of the tests"
+    ),
+    FindingCode.WRONG_WHILE_TIMED: (
+        _WRONG + "left a wrong {output}{example}; every launch has other inputs at other addresses, and has "
+        "to compute its output anew from them"
+    ),
+    FindingCode.UNWRITTEN_WHILE_TIMED: (
+        _WRONG + "left elements of the output as they were before, up to {most}; every launch has to write "
+        "all of its output, whatever it holds and whatever was computed in earlier launches"
+    ),
+    FindingCode.INPUTS_CHANGED_WHILE_TIMED: (
+        _WRONG + "changed the inputs; a kernel may write to its output only, so check the indices of every "
+        "store"
+    ),
+    FindingCode.IMPOSSIBLY_FAST: (
+        "{impossible} of {timed} timed launches took less than {floor} ms, down to {least} ms: by its "
+        "measured memory bandwidth and float32 rate this device needs at least that for the whole "
+        "computation, so compute everything in every launch"
+    ),
+}
+"""What is said of a visible case, by code, with fields for the finding's data."""
+
+_ON_DEVICE_CLAUSES: Mapping[str, str] = {
+    "all-launches": "all {count} timed launches",
+    "all-launches-one": "all {count} timed launch",
+    "some-launches": "{bad} of {count} timed launches",
+    "example": ", {element} = {got} where {expected} was expected",
+    "hardware-exception": "a hardware exception",
+    "stopped-by-gpu": "the GPU stopped the kernel while it was timed: {meaning} ({name})",
+}
+
+SENTENCES: Mapping[FindingCode, str] = {**_FAULTS, **_ON_DEVICE}
+CLAUSES: Mapping[str, str] = {**_FAULTS_CLAUSES, **_ON_DEVICE_CLAUSES}
+"""Parts of these sentences by name; ``-one`` is for a single launch."""

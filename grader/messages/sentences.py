@@ -6,22 +6,7 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import (
-    advice,
-    answers,
-    barriers,
-    builds,
-    checks,
-    device,
-    faults,
-    hidden,
-    host,
-    memory,
-    races,
-    reports,
-    sheets,
-    submissions,
-)
+from grader.messages import advice, answers, builds, checks, faults, hidden, host, memory, races, reports
 from grader.messages.races import spell
 from grader.model import Access, Clause, FindingKind
 
@@ -36,12 +21,9 @@ _MOST_LINES = 3
 TEMPLATES: Mapping[FindingCode, str] = {
     **memory.SENTENCES,
     **races.SENTENCES,
-    **barriers.SENTENCES,
     **faults.SENTENCES,
-    **device.SENTENCES,
     **host.SENTENCES,
     **builds.SENTENCES,
-    **submissions.SENTENCES,
 }
 """The sentence of each code."""
 
@@ -72,13 +54,10 @@ _WORDS: Mapping[str, str] = {
 CLAUSE_TABLES = (
     memory.CLAUSES,
     races.CLAUSES,
-    barriers.CLAUSES,
     faults.CLAUSES,
-    device.CLAUSES,
     hidden.CLAUSES,
     host.CLAUSES,
     builds.CLAUSES,
-    submissions.CLAUSES,
     _REMARKS,
     _WORDS,
 )
@@ -91,8 +70,8 @@ TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "checks": checks.TEXTS,
     "hints": builds.HINTS,
     "advice": advice.TEXTS,
-    "worked-answers": answers.TEXTS,
-    "sheets": sheets.TEXTS,
+    "worked-answers": answers.WORKED_OUT,
+    "sheets": answers.SHEETS,
     "reports": reports.TEXTS,
 }
 """What is said of no finding, by table; a name stands in one of them only."""

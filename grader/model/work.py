@@ -98,7 +98,7 @@ class Build:
     Of a program for the emulator its further sources by name: those with PTX are modules, in this order.
     """
     digest: str = ""
-    """Of ``ptx`` but for its names (`grader.ptx.digest`), where the build is kept without it."""
+    """Of ``ptx`` but for its names (`grader.ptx.facts`), where the build is kept without it."""
     suspicions: tuple[Finding, ...] = ()
     """What the text shows and may be meant, and else explains much: told only where something fails."""
 

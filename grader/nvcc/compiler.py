@@ -18,7 +18,7 @@ from grader.nvcc.preamble import Preprocessed
 from grader.nvcc.problems import part, problem
 from grader.nvcc.toolchain import CUBIN, PTX, UNIT
 from grader.sandbox import Job, Limits, Status
-from grader.sandbox.last_words import own_words
+from grader.sandbox.exchange import own_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -344,7 +344,7 @@ def _outcome(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> tupl
     ), lasting
 
 
-class _Part(NamedTuple):
+class _UnitBuild(NamedTuple):
     """A source with device code: its compiler, and what became of it."""
 
     compiler: ProgramCompiler
@@ -355,7 +355,7 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     if isinstance(interface, ProgramInterface):
         _require_sizes(compiler, interface)
     device_units = [compiler.of_unit(unit) for unit in compiler.units if not unit.is_host]
-    parts = [_Part(unit, unit.compile()) for unit in (compiler, *device_units)]
+    parts = [_UnitBuild(unit, unit.compile()) for unit in (compiler, *device_units)]
     called: Caller | None = None
     names: tuple[str, ...] = ()
     arrays: Named[str] = ()
@@ -380,7 +380,7 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     return _with_device_code(build, parts, _linked(compiler, objects, stand_in(tools), called))
 
 
-def _with_device_code(build: Build, parts: list[_Part], program: bytes) -> Build:
+def _with_device_code(build: Build, parts: list[_UnitBuild], program: bytes) -> Build:
     """The build of a program for the emulator: what its sources with device code become, and its lines."""
     compiler, units = parts[0].compiler, parts[0].compiler.units
     returns = calls_of_runtime(compiler.sandbox, program)

@@ -4,12 +4,18 @@ Names in the source play no part. Nothing is executed here; whoever ran the kern
 space that a load or store names is that of PTX ISA section 9.7.9. Where the compiler lost track of it (a
 generic address) the access counts for shared memory if the kernel makes generic addresses out of shared ones
 anywhere (`cvta.shared`).
+
+The digest of PTX is the same for two sources which differ in names, comments and layout alone. Registers and
+labels are numbered by the compiler. What stems from the source are symbols (kernels, their parameters,
+arrays) and the lines that ``.loc`` and ``.file`` name (PTX ISA, sections 4.4 and 11.5).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from hashlib import sha256
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.model import InstructionUse, Structure
@@ -269,3 +275,26 @@ def _place(lines: list[str], number: int) -> re.Match[str] | None:
         elif match := _PLACE.match(text):
             latest = match
     return latest
+
+
+_PASSED_OVER = re.compile(
+    r"//[^\n]*|/\*.*?\*/|^[ \t]*\.(?:loc|file)\b[^\n]*|^[ \t]*\.section\b[^}]*\}", re.MULTILINE | re.DOTALL
+)
+_WORD = re.compile(r"(?<![.%$\w])[A-Za-z_][\w$]*(?![.$\w])")
+"""A symbol, or an opcode without modifiers: either is given a number by its first occurrence."""
+
+
+def digest(ptx: str) -> str:
+    """The digest, in hexadecimal; empty where there is no PTX."""
+    if not ptx:
+        return ""
+    numbers = count()
+    names: dict[str, str] = {}
+
+    def renamed(match: re.Match[str]) -> str:
+        if match[0] not in names:
+            names[match[0]] = f"${next(numbers)}"
+        return names[match[0]]
+
+    code = _WORD.sub(renamed, _PASSED_OVER.sub("", ptx))
+    return sha256(" ".join(code.split()).encode()).hexdigest()

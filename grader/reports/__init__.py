@@ -2,17 +2,16 @@
 
     text          the terminal: a student's feedback
     class_table   the terminal: a class
+    wording       points, verdicts, states and speed, as every report says them
     grade_json    grade.json, for other programs
     record_json   record.json: the whole grade, there and back
     junit         JUnit XML, for continuous integration and learning platforms
     gradebook     CSV, for spreadsheets
     html          a page per submission and one for the class
     audience      what a student may see of a grade
-    speed         what was timed, in words and numbers
-    marks         points and verdicts as people write them
     excerpts      lines and maps that are shown of a finding
-    submission_page, source_view, states, prose   what the page of a submission shows
-    pictures, svg                                 what is drawn on pages
+    submission_page    what the page of a submission shows
+    pages, pictures    what all pages share, and what is drawn on them
     layout        lines for a terminal
 
 `text` and `html` write for students unless asked to write for staff. All others show the grade that they

@@ -1,17 +1,19 @@
-"""The class as a page for staff: scores, items, mistakes and who shares them, every submission, the cases.
+"""The class as a page for staff: scores, items, mistakes, every submission, the cases; and who is alike.
 
-It works without its script, which searches, filters and sorts. While a batch runs the page loads itself again
-now and then; what is searched for stands in its address, and so stays.
+The page of the class works without its script, which searches, filters and sorts. While a batch runs the page
+loads itself again now and then; what is searched for stands in its address, and so stays. Submissions that
+are alike are a place to look, not a verdict.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from grader.messages import templates_of, text_of
-from grader.reports import svg, wording
+from grader.reports import pictures, wording
 from grader.reports.class_statistics import (
     case_catches,
     counting,
@@ -28,11 +30,12 @@ from grader.reports.words import in_their_words
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from fractions import Fraction
 
     from markupsafe import Markup
 
+    from grader.course.similarity import Alike
     from grader.model import Grade, ItemGrade
     from grader.reports.class_statistics import CauseGroup, ItemOutcomes, Scores, SharedCause
 
@@ -97,7 +100,7 @@ def render(
         heading=grades[0].assignment_title if grades else text_of("class-none"),
         waiting=waiting,
         similar=similar,
-        progress=svg.bar([svg.Part(len(grades) / max(len(grades) + waiting, 1), "fill")]),
+        progress=pictures.bar([pictures.Part(len(grades) / max(len(grades) + waiting, 1), "fill")]),
         refresh=REFRESH_SECONDS,
         rows=rows,
         scores=scores_of(grades),
@@ -112,7 +115,7 @@ def render(
         to_paste=_to_paste,
         addresses=lambda group: _addresses(group, grades),
         folder=folder_of,
-        bar=lambda part, whole: svg.bar([svg.Part(part / max(whole, 1), "fail")]),
+        bar=lambda part, whole: pictures.bar([pictures.Part(part / max(whole, 1), "fail")]),
         catches=case_catches(grades),
         case_name=case_name,
         items=items,
@@ -192,7 +195,7 @@ def _histogram(scores: Scores) -> Markup:
         for index, number in enumerate(scores.counts)
         if number
     )
-    return svg.histogram(
+    return pictures.histogram(
         scores.counts,
         text_of("class-histogram", bars=bars),
         mark=(float(scores.mean), text_of("class-the-mean")),
@@ -208,7 +211,7 @@ def _of_most(grades: Sequence[Grade], value: Fraction) -> str:
 def _outcome_bar(outcomes: ItemOutcomes) -> Markup:
     whole = max(outcomes.judged, 1)
     kinds = {"pass": outcomes.passed, "partly": outcomes.partly, "fail": outcomes.failed}
-    return svg.bar([svg.Part(number / whole, kind) for kind, number in kinds.items()])
+    return pictures.bar([pictures.Part(number / whole, kind) for kind, number in kinds.items()])
 
 
 def _excerpt(cause: SharedCause, source_of: SourceOf | None) -> list[tuple[int, str, bool]]:
@@ -237,3 +240,65 @@ def _to_paste(group: CauseGroup) -> str:
     """What goes into adjustments.yaml for one comment for all of a group."""
     ids = ", ".join(json.dumps(name, ensure_ascii=False) for name in group.ids)
     return f'groups:\n  - students: [{ids}]\n    comment: ""\n    by: ""\n'
+
+
+MOST_LINES = 300
+"""Of a file that are shown."""
+
+
+_DIGEST = re.compile(r'<meta name="digest" content="([0-9a-f]+)">')
+
+
+class Side(NamedTuple):
+    """A submission of a pair: its id, its quoted folder, and its lines, each with whether it is marked."""
+
+    name: str
+    folder: str
+    lines: list[tuple[int, str, bool]]
+    more: int
+
+
+def digest_in(page: str) -> str:
+    """The digest that a page, or its beginning, says it was written with; empty where it says none."""
+    match = _DIGEST.search(page)
+    return match[1] if match else ""
+
+
+def render_similar(
+    title: str,
+    pairs: Sequence[Alike],
+    sources: Mapping[str, Sequence[str]],
+    digest: str = "",
+    more: int = 0,
+) -> str:
+    """Write the page; ``sources`` are the files' lines, and ``digest`` tells what it is made of.
+
+    ``more`` is how many pairs there are beside these.
+    """
+    return page(
+        "similar.html.j2",
+        style=asset("class.css"),
+        heading=title,
+        digest=digest,
+        pairs=[
+            (
+                pair,
+                round(100 * pair.share),
+                (
+                    _side(pair.first, pair.first_lines, sources),
+                    _side(pair.second, pair.second_lines, sources),
+                ),
+            )
+            for pair in pairs
+        ],
+        more=more,
+    )
+
+
+def _side(name: str, marked: Collection[int], sources: Mapping[str, Sequence[str]]) -> Side:
+    lines = sources.get(name, ())
+    lines = lines[:-1] if lines and not lines[-1] else lines  # nothing is behind the last line feed
+    shown = [
+        (number, source_line(line), number in marked) for number, line in enumerate(lines[:MOST_LINES], 1)
+    ]
+    return Side(name, folder_of(name), shown, len(lines) - len(shown))

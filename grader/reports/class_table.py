@@ -16,7 +16,7 @@ from grader.reports.excerpts import lines_of
 from grader.reports.layout import Page, Piece
 from grader.reports.wording import MARKS, NOT_JUDGED, look
 from grader.reports.words import in_their_words
-from grader.submission.files import looks
+from grader.submission.items import looks
 from grader.text import headline, one_line
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _summary(grades: Sequence[Grade]) -> str:
 
 
 _NUMBERED = re.compile(r"-\d+$")
-"""What an id gets behind it where another one looks the same (`grader.submission.files.ids`)."""
+"""What an id gets behind it where another one looks the same (`grader.submission.items.ids`)."""
 
 _MOST_LETTERS = 3
 

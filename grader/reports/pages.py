@@ -1,20 +1,23 @@
-"""What all pages share: templates, style sheets, and the policy that lets no other script run.
+"""What all pages share: templates, style sheets, sentences, and the policy that lets no other script run.
 
 A template escapes whatever it fills in, and all text is made visible (`grader.text`) as well. A page works
-without its script; by a content security policy it forbids itself requests, and scripts and styles other
-than ours, should anything slip through.
+without its script; by a content security policy it forbids itself requests, and scripts and styles other than
+ours, should anything slip through. In a sentence what stands in backticks is code, and chapters of the guide
+are links.
 """
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from grader.messages import text_of
-from grader.reports.prose import coded, prose
 from grader.text import below_headline, headline, many_lines, one_line
 
 if TYPE_CHECKING:
@@ -88,3 +91,46 @@ def asset(name: str) -> str:
 def hash_of(text: str) -> str:
     """Write the hash by which a content security policy allows a script or a style (CSP 3, section 2.3.1)."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+GUIDE = "https://docs.nvidia.com/cuda/archive/12.9.1/cuda-c-programming-guide/index.html"
+"""The release's own address, whose anchors stay."""
+
+CHAPTERS = frozenset(
+    {
+        *("Assertion", "Atomic Functions", "Built-in Variables", "Device Memory Accesses"),
+        *("Execution Configuration", "Floating-Point Standard", "Kernels", "Memory Fence Functions"),
+        *("Shared Memory", "SIMT Architecture", "Synchronization Functions", "Thread Hierarchy"),
+        *("Variable Memory Space Specifiers", "Warp Shuffle Functions"),
+    }
+)
+"""Sections of the CUDA C++ Programming Guide by their titles, of which their anchors are made."""
+
+_PIECES = re.compile(r"`([^`]+)`|“([^”]+)”")
+
+
+def prose(words: str) -> Markup:
+    """Write harmless text as markup."""
+    written, end = Markup(""), 0
+    for match in _PIECES.finditer(words):
+        written += words[end : match.start()]
+        written += _code(match[1]) if match[1] else _chapter(match[2])
+        end = match.end()
+    return written + words[end:]
+
+
+def coded(words: str) -> Markup:
+    """Write harmless text as markup that may stand in a link: what stands in backticks is code."""
+    pieces = re.split(r"`([^`]+)`", words)
+    return Markup("").join(_code(piece) if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+def _code(words: str) -> Markup:
+    return Markup("<code>{}</code>").format(words)
+
+
+def _chapter(title: str) -> Markup:
+    if title not in CHAPTERS:
+        return Markup("“{}”").format(title)
+    anchor = re.sub(r"[^a-z0-9]+", "-", title.lower())
+    return Markup('“<a href="{}#{}">{}</a>”').format(GUIDE, anchor, title)

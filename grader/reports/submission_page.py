@@ -15,8 +15,8 @@ from grader.checks.traffic import METRICS
 from grader.checks.wording import plain_percent, sizes
 from grader.messages import text_of
 from grader.model import TRACED, FindingKind
-from grader.reports import excerpts, pictures, source_view, svg, text, wording
-from grader.reports.states import FAILED, PARTLY, PASSED, WAITING, State, state_of
+from grader.reports import excerpts, pictures, text, wording
+from grader.reports.wording import FAILED, PARTLY, PASSED, WAITING, State, state_of
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -208,13 +208,13 @@ def view(
     items = tuple(_reason_once(items))
     if start:
         start = start._replace(item=items[start.item.number - 1])
-    remarks = source_view.remarks_of(_told(start, items), shown.submission_file, len(sources.lines))
+    remarks = excerpts.remarks_of(_told(start, items), shown.submission_file, len(sources.lines))
     return {
         "grade": shown,
         "items": items,
         "start": start,
-        "score_bar": svg.bar(_score_bar(items)),
-        "rows": tuple(source_view.rows_of(sources.lines, remarks)),
+        "score_bar": pictures.bar(_score_bar(items)),
+        "rows": tuple(excerpts.rows_of(sources.lines, remarks)),
         "marked_lines": frozenset(remarks),
         "bars_of_items": tuple(_amounts(items)),
         "speed": wording.speed(shown),
@@ -293,17 +293,17 @@ def _told(start: Start | None, items: tuple[ShownItem, ...]) -> Iterator[tuple[s
             yield f"item-{item.number}", left_out
 
 
-def _score_bar(items: tuple[ShownItem, ...]) -> Iterator[svg.Part]:
+def _score_bar(items: tuple[ShownItem, ...]) -> Iterator[pictures.Part]:
     """A part for each item, as wide as its points; what was lost of it is paler."""
     counting = [item for item in items if item.item.result.item.counts and item.item.max_points > 0]
     total = sum((item.item.max_points for item in counting), start=Fraction(0))
     for item in counting:
         most, points = item.item.max_points, item.item.points
         if item.state in {FAILED, PARTLY, PASSED}:
-            yield svg.Part(float(points / total), "pass" if item.state is PASSED else "partly")
-            yield svg.Part(float((most - points) / total), "lost")
+            yield pictures.Part(float(points / total), "pass" if item.state is PASSED else "partly")
+            yield pictures.Part(float((most - points) / total), "lost")
         else:
-            yield svg.Part(float(most / total), item.state.name)
+            yield pictures.Part(float(most / total), item.state.name)
 
 
 def _amounts(items: tuple[ShownItem, ...]) -> Iterator[Bars]:
@@ -328,7 +328,7 @@ def _amounts(items: tuple[ShownItem, ...]) -> Iterator[Bars]:
 
 def _amount(label: str, value: int, most: float, kind: str) -> AmountBar:
     return AmountBar(
-        one_line(label, 60), svg.bar([svg.Part(value / most if most else 0, kind)]), f"{value:,}"
+        one_line(label, 60), pictures.bar([pictures.Part(value / most if most else 0, kind)]), f"{value:,}"
     )
 
 
@@ -346,7 +346,7 @@ def _speedups(grade: Grade) -> Iterator[AmountBar]:
 
 
 def _interval(ratio: Ratio, most: float) -> Markup:
-    return svg.interval(ratio.low, ratio.median, ratio.high, most=most, reference=1.0)
+    return pictures.interval(ratio.low, ratio.median, ratio.high, most=most, reference=1.0)
 
 
 def _shares(grade: Grade) -> Iterator[AmountBar]:
@@ -357,7 +357,9 @@ def _shares(grade: Grade) -> Iterator[AmountBar]:
     shares = {"occupancy-title": timing.occupancy, "roofline-title": timing.roofline_share}
     for name, share in shares.items():
         if share is not None:
-            yield AmountBar(text_of(name), svg.bar([svg.Part(share, "fill")]), f"{100 * share:.3g} %")
+            yield AmountBar(
+                text_of(name), pictures.bar([pictures.Part(share, "fill")]), f"{100 * share:.3g} %"
+            )
 
 
 def _facts(grade: Grade) -> Iterator[str]:

@@ -2,18 +2,21 @@
 
 The answer is hostile: the job ran as the supervisor's user. It is a head of known size, then exactly the
 bytes that it announces, of files that were asked for, each within its limit; nothing else is believed.
+
+Which limit ended a program is read here, outside, from what the program said last: a driver hides the signal
+that its child got, and what enforces limits inside a sandbox says only what it saw itself.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import StorageError, ToolMissing
 from grader.sandbox import supervisor
 from grader.sandbox.job import Outcome, Result, Status
-from grader.sandbox.last_words import outcome_of
 
 if TYPE_CHECKING:
     from grader.model import Named
@@ -194,3 +197,31 @@ def out_of_time(seconds: float) -> Result:
 def too_much(seconds: float) -> Result:
     """The result of a job whose supervisor answers without end."""
     return Result(Outcome(Status.OUTPUT, -9, b"", b"", seconds))
+
+
+_LIMITS = (
+    (Status.TIME, re.compile(rb"CPU time limit exceeded")),
+    (Status.OUTPUT, re.compile(rb"File size limit exceeded|File too large")),
+    (Status.MEMORY, re.compile(rb"out of memory|memory exhausted|std::bad_alloc|Cannot allocate memory")),
+)
+_QUOTED = re.compile(rb"^(?:[ \t].*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
+"""Lines of a compiler that quote a source, or speak of a line in it: those words are not its own."""
+
+_MOST_BYTES = 2000
+
+
+def outcome_of(status: str, returncode: int, stdout: bytes, stderr: bytes, seconds: float) -> Outcome:
+    """The outcome of a job; one that nobody stopped and that failed may name the limit that it met.
+
+    Raises ValueError for a status that there is not.
+    """
+    ending = Status(status)
+    if ending in (Status.EXIT, Status.SIGNAL) and returncode:
+        words = own_words(stderr)
+        ending = next((limit for limit, pattern in _LIMITS if pattern.search(words)), ending)
+    return Outcome(ending, returncode, stdout, stderr, seconds)
+
+
+def own_words(stderr: bytes) -> bytes:
+    """The end of what a program said, without lines that quote a source: students write those."""
+    return _QUOTED.sub(b"", stderr[-_MOST_BYTES:])

@@ -3,10 +3,9 @@
 What cannot be graded becomes a submission with a ``problem``, which its grade will say. Whose it is in a
 class is `grader.course`'s business.
 
-    files, archives   bytes, from disk and out of an archive, and their text
-    items             both as one tree of folders and files
-    attempts          which folder in a student's folder counts
-    folders           which of its files is the source, or holds the answers
+    items      a tree of folders and files, on disk or in an archive; their bytes and their text
+    archives   bytes out of an archive
+    folders    which folder of a student's counts, which of its files is the source or holds the answers
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.model import Finding, Named, Submission
-from grader.submission.files import Unusable, decode, further_lines, lines, safe, stem
 from grader.submission.folders import ANSWERS, PROGRAM, SOURCE, read_item
-from grader.submission.items import OnDisk
+from grader.submission.items import OnDisk, Unusable, decode, further_lines, lines, safe, stem
 from grader.text import escaped
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from grader.model import FindingCode
-from grader.submission.files import Unusable, ending, not_wanted, require_size
-from grader.submission.items import Item, by_name, is_ignored
+from grader.submission.items import Item, Unusable, by_name, ending, is_ignored, not_wanted, require_size
 from grader.text import escaped
 
 if TYPE_CHECKING:

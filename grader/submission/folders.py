@@ -1,6 +1,7 @@
 """What lies in a folder that somebody handed in, which of it is the source, and the headers that come along.
 
-Headers in folders below a source come along where an ``#include`` names them, wherever they lie.
+The folder that counts is the only one, the newest attempt, or the only one with a source. Headers in folders
+below a source come along where an ``#include`` names them, wherever they lie.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from grader.cpp import CppText, included_names
 from grader.messages import remarked
 from grader.model import Clause, FindingCode
 from grader.submission import archives
-from grader.submission.attempts import settle
-from grader.submission.files import (
+from grader.submission.items import (
     ARCHIVES,
     MAX_BYTES,
     UNREAD_ARCHIVES,
@@ -254,9 +254,9 @@ def _listed(files: Iterable[Item]) -> str:
 
 
 MOST_FILES = 2000
-"""So many files in folders below are looked at; a project of somebody else's may lie there."""
+"""So many names in folders below are looked at; a project of somebody else's may lie there."""
 MOST_DEPTH = 3
-"""So many folders below one another are opened."""
+"""So many folders below one another are opened in search of headers."""
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]{1,200})[\">]", re.MULTILINE)
 
@@ -275,7 +275,7 @@ def headers_from_folders(
     waiting = [source, *beside_source.values()]
     if not folders or not any(map(_INCLUDE.search, waiting)):
         return {}
-    below = dict(_files(folders, pattern))
+    below = {path: file for path, file in _files(folders, MOST_DEPTH) if pattern.fullmatch(file.name)}
     headers: dict[str, bytes] = {}
     while waiting:
         names = {_last(name.decode(errors="replace")) for name in _INCLUDE.findall(waiting.pop())}
@@ -285,8 +285,8 @@ def headers_from_folders(
     return headers
 
 
-def _files(folders: list[Item], pattern: re.Pattern[str]) -> Iterator[tuple[str, Item]]:
-    """Files whose names match the ``pattern``, by their paths from where the folders lie."""
+def _files(folders: list[Item], most_depth: int) -> Iterator[tuple[str, Item]]:
+    """Files by their paths from where the folders lie, outer ones first; at most `MOST_FILES` are seen."""
     waiting = [(folder.name, folder, 1) for folder in folders]
     looked_at = 0
     while waiting:
@@ -296,10 +296,10 @@ def _files(folders: list[Item], pattern: re.Pattern[str]) -> Iterator[tuple[str,
             if looked_at > MOST_FILES:
                 return
             inner = f"{path}/{item.name}"
-            if item.is_folder and depth < MOST_DEPTH:
-                waiting.append((inner, item, depth + 1))
-            elif not item.is_folder and pattern.fullmatch(item.name):
+            if not item.is_folder:
                 yield inner, item
+            elif depth < most_depth:
+                waiting.append((inner, item, depth + 1))
 
 
 def _readable(folder: Item) -> list[Item]:
@@ -312,3 +312,84 @@ def _readable(folder: Item) -> list[Item]:
 
 def _last(path: str) -> str:
     return path.replace("\\", "/").rsplit("/", 1)[-1].strip()
+
+
+MAX_DEPTH = 4
+"""So many folders below one another are opened to find a submission."""
+
+_NUMBERED = re.compile(
+    r"(?P<word>attempt|version|try|versuch|abgabe|v)[ _-]?(?P<number>\d{1,6})", re.IGNORECASE
+)
+_DATED = re.compile(r"\d{4}-\d\d-\d\d(?:[T _-]?\d\d(?:[-:.h]?\d\d){1,2})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """The folder that counts and what is in it.
+
+    ``earlier`` names attempts that a newer one took the place of. ``several`` names folders that could all be
+    meant, where none is chosen.
+    """
+
+    folder: Item
+    items: tuple[Item, ...]
+    attempt: str = ""
+    earlier: tuple[str, ...] = ()
+    several: tuple[str, ...] = ()
+
+
+def settle(folder: Item, groups: tuple[tuple[str, ...], ...], named: str = "") -> Inner:
+    """Go down as long as no file of an ending in ``groups`` lies here, and one folder certainly is next.
+
+    A folder called ``named`` is taken before others. Raises `Unusable` where a folder cannot be read.
+    """
+    wanted = {one for group in groups for one in group}
+    inner = Inner(folder, tuple(folder.items()))
+    for _ in range(MAX_DEPTH - 1):
+        folders = [item for item in inner.items if item.is_folder]
+        if not folders or any(not item.is_folder and ending(item.name) in wanted for item in inner.items):
+            break
+        chosen, earlier, several = _next(inner.items, folders, groups, named)
+        if chosen is None:
+            return Inner(inner.folder, inner.items, inner.attempt, inner.earlier, several)
+        attempt = chosen.name if earlier else inner.attempt
+        inner = Inner(chosen, tuple(chosen.items()), attempt, (*inner.earlier, *earlier))
+    return inner
+
+
+def _next(
+    items: tuple[Item, ...], folders: list[Item], groups: tuple[tuple[str, ...], ...], named: str
+) -> tuple[Item | None, tuple[str, ...], tuple[str, ...]]:
+    """The folder to go into, the attempts before it; or none, and the folders that could be meant."""
+    if len(items) == 1:
+        return folders[0], (), ()
+    if called := [item for item in folders if named and item.name == named]:
+        return called[0], (), ()
+    if len(folders) > 1 and (newest := _newest(folders)) is not None:
+        every = tuple(one for group in groups for one in group)
+        holding = [item for item in folders if holds(item, every)]
+        if holding and newest not in holding:
+            return None, (), tuple(item.name for item in folders)
+        return newest, tuple(item.name for item in folders if item is not newest), ()
+    for group in groups:
+        holding = [item for item in folders if holds(item, group)]
+        if holding:
+            names = tuple(item.name for item in holding)
+            return (holding[0], (), ()) if len(holding) == 1 else (None, (), names)
+    return None, (), ()
+
+
+def _newest(folders: list[Item]) -> Item | None:
+    """The last attempt by its number or date; None where the folders are not called like attempts."""
+    numbered = [_NUMBERED.fullmatch(item.name) for item in folders]
+    if all(numbered) and len({match["word"].lower() for match in numbered if match}) == 1:
+        keys = [int(match["number"]) for match in numbered if match]
+        return folders[keys.index(max(keys))] if len(set(keys)) == len(keys) else None
+    if all(_DATED.fullmatch(item.name) for item in folders):
+        return max(folders, key=lambda item: item.name)
+    return None
+
+
+def holds(item: Item, endings: tuple[str, ...]) -> bool:
+    """Whether a file with such an ending lies in a folder, at most `MAX_DEPTH` folders down."""
+    return any(ending(file.name) in endings for _, file in _files([item], MAX_DEPTH))

@@ -1,18 +1,29 @@
-"""What was handed in as a tree of folders and files, wherever it lies: on disk, in an archive, in parts."""
+"""What was handed in as a tree of folders and files, wherever it lies: on disk, in an archive, in parts.
+
+A file is one that somebody else put there: no links out, no devices, no surprises of size, in its text
+neither.
+"""
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 import stat
+import unicodedata
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
-from grader.model import Detail, FindingCode
-from grader.submission.files import Unusable, part, read_bytes
+from grader.messages import worded
+from grader.model import Clause, Detail, Finding, FindingCode, FindingKind
+from grader.text import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from grader.model import Submission
 
 _OF_TOOLS = frozenset({".git", ".hg", ".svn", ".idea", ".vscode", ".ipynb_checkpoints", ".cache", ".venv"})
 """Folders of tools, which may hold copies of sources that nobody handed in."""
@@ -189,3 +200,222 @@ class Bundle:
 def by_name(items: Iterable[Item]) -> list[Item]:
     """Sorted by their names."""
     return sorted(items, key=lambda item: item.name)
+
+
+MAX_BYTES = 1024 * 1024
+"""The largest source file or header that is read; the largest we saw in courses has 60 KB."""
+
+_MAGIC = (
+    (b"\x7fELF", "is-program"),
+    (b"PK\x03\x04", "is-zip"),
+    (b"\x1f\x8b", "is-gzip"),
+    (b"%PDF-", "is-pdf"),
+)
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NO_FILE = {
+    stat.S_IFDIR: "is-folder",
+    stat.S_IFIFO: "is-pipe",
+    stat.S_IFSOCK: "is-socket",
+    stat.S_IFCHR: "is-device",
+    stat.S_IFBLK: "is-device",
+}
+
+
+class Unusable(Exception):  # noqa: N818 - says what the submission is
+    """What was handed in cannot be graded, as a code with its data; its text is English.
+
+    Parts of the sentence are names of clauses (`grader.messages.builds`), alone or with their data.
+    """
+
+    def __init__(self, code: FindingCode, **details: Detail) -> None:
+        super().__init__()
+        self.finding = worded(Finding(FindingKind.COMPILE, code=code, details=tuple(details.items())))
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return self.finding.message
+
+
+def part(name: str, /, **values: Detail) -> tuple[Clause, ...]:
+    """A part of a sentence, as the data of a finding hold it."""
+    return (Clause(name, tuple(values.items())),)
+
+
+def read_bytes(file: Path, inside: Path | None, most: int, expected: str) -> bytes:
+    """The bytes of a file, ``most`` at most, which is to be ``expected``; raises `Unusable`.
+
+    A link is followed if it leads to a file under ``inside``, the folder of the same student; without
+    ``inside`` none is. The file is opened once, without waiting for anybody, and what was opened is checked.
+    """
+    name = escaped(file.name)
+    try:
+        target = _behind_link(file, inside, name)
+        _require_regular(target.lstat(), name)
+        # Between looking and opening it may have become something else: a pipe must not make us wait.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
+        with os.fdopen(os.open(target, flags), "rb") as stream:
+            status = os.fstat(stream.fileno())
+            _require_regular(status, name)
+            content = stream.read(most + 1) if status.st_size <= most else b""
+            size = max(status.st_size, len(content))
+    except (OSError, RuntimeError) as error:
+        message = getattr(error, "strerror", None)
+        reason: Detail = message.lower() if message else part("link-in-circle")
+        raise Unusable(FindingCode.FILE_UNREADABLE, name=name, reason=reason) from error
+    require_size(size, name, most, expected)
+    return content
+
+
+def require_size(size: int, name: str, most: int, expected: str) -> None:
+    """Raises `Unusable` for a file of more than ``most`` bytes, a whole number of MiB."""
+    if size > most:
+        mebibytes = most // 2**20
+        raise Unusable(
+            FindingCode.FILE_TOO_LARGE, name=name, bytes=size, wanted=part(expected), most=mebibytes
+        )
+
+
+def _behind_link(file: Path, inside: Path | None, name: str) -> Path:
+    if not file.is_symlink():
+        return file
+    target = file.resolve()
+    if inside is None or not target.is_relative_to(inside.resolve()):
+        raise not_wanted(name, "is-link-out", "the-file-itself")
+    return target
+
+
+def _require_regular(status: os.stat_result, name: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise not_wanted(name, _NO_FILE.get(stat.S_IFMT(status.st_mode), "is-no-file"), "a-source")
+
+
+def not_wanted(name: str, what: str, expected: str) -> Unusable:
+    """That a file is something else than what is wanted, both by the names of their clauses."""
+    return Unusable(FindingCode.FILE_IS, name=name, what=part(what), wanted=part(expected))
+
+
+def require_text(content: bytes, name: str, expected: str = "source-text") -> None:
+    """Raises `Unusable` for what is no text: a program, an archive, a document, NUL bytes."""
+    for start, kind in _MAGIC:
+        if content.startswith(start):
+            raise Unusable(FindingCode.FILE_NO_TEXT, name=name, what=part(kind), wanted=part(expected))
+    if b"\0" in content and not _is_utf16(content):
+        raise Unusable(FindingCode.FILE_NO_TEXT, name=name, what=part("is-binary"), wanted=part(expected))
+
+
+def _is_utf16(content: bytes) -> bool:
+    if not content.startswith(_UTF16):
+        return False
+    try:
+        return "\0" not in content.decode("utf-16")
+    except UnicodeDecodeError:
+        return False
+
+
+def decode(source: bytes) -> str:
+    """The text of a source file; never fails.
+
+    UTF-8 with or without a byte order mark, UTF-16 with one, else Latin-1, in which every byte is a
+    character. CRLF is a line end like any other.
+    """
+    return _characters(source).replace("\r\n", "\n")
+
+
+def lines(source: bytes) -> list[str]:
+    """The lines of a source file as nvcc counts them: a form feed or a lone CR ends none."""
+    return decode(source).split("\n")
+
+
+def further_lines(submission: Submission) -> dict[str, list[str]]:
+    """The lines of the files that were handed in beside the graded one, by their names."""
+    return {name: lines(text) for name, text in submission.headers}
+
+
+def _characters(source: bytes) -> str:
+    encoding = "utf-16" if source.startswith(_UTF16) else "utf-8-sig"
+    try:
+        return source.decode(encoding)
+    except UnicodeDecodeError:
+        return source.decode("latin-1")
+
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+"""Endings of archives that are opened."""
+
+UNREAD_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".gz")
+"""Endings of archives that are not opened; a message says so."""
+
+MAX_CHARACTERS = 60
+"""At most four bytes each: an id with a suffix still fits into a file name."""
+
+
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Fillers and selectors: letters and marks that nobody sees."""
+
+
+_LATIN = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјһӏорсухԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιοορυν",
+    "ABESIJKMHOPCTYXaesijhlopcyxdqwABEZHIKMNOPTYXaioopuv",
+)
+"""Letters of Cyrillic and Greek, and the Latin ones that they look like."""
+
+
+_LAST_NUMBER = re.compile(r"[_-]\d{1,20}$", re.ASCII)
+
+
+def ending(name: str) -> str:
+    """The ending of a file name in small letters, ``.cu`` or ``.tar.gz``; empty where it has none."""
+    suffixes = PurePosixPath(name).suffixes[-2:]
+    compound = "".join(suffixes).lower()
+    return compound if compound in ARCHIVES else "".join(suffixes[-1:]).lower()
+
+
+def stem(name: str) -> str:
+    """The name without its ending."""
+    return name[: len(name) - len(ending(name))]
+
+
+def ids(labels: Mapping[str, str]) -> dict[str, str]:
+    """An id for each key, made from its label; unique by its looks, so that case and script do not count.
+
+    The order of ``labels`` does not matter. Labels that need no change get their id first; of those that
+    would share one the later, in alphabetical order of the keys, get ``-2``, ``-3`` …
+    """
+    used: set[str] = set()
+    by_key: dict[str, str] = {}
+    for key in sorted(labels, key=lambda key: (safe(labels[key]) != labels[key], key)):
+        wish = unique = safe(labels[key])
+        number = 1
+        while looks(unique) in used:
+            number += 1
+            unique = f"{wish}-{number}"
+        used.add(looks(unique))
+        by_key[key] = unique
+    return by_key
+
+
+def looks(name: str) -> str:
+    """What a name looks like: two that give the same are told apart by nobody who reads them.
+
+    Letters of Cyrillic and Greek that look like Latin ones count as those (Unicode's confusables, UTS 39).
+    """
+    return unicodedata.normalize("NFKC", name).translate(_LATIN).casefold().translate(_LATIN)
+
+
+def safe(label: str) -> str:
+    """``label`` with ``_`` for all but letters, digits, ``.``, ``-`` and ``_``, and no dot or dash first.
+
+    A long one is cut before the number that it ends with, by which a platform tells students apart.
+    """
+    composed = unicodedata.normalize("NFC", label)
+    name = "".join(character if _is_safe(character) else "_" for character in composed).lstrip(".-")
+    if len(name) > MAX_CHARACTERS and (number := _LAST_NUMBER.search(name)):
+        name = name[: MAX_CHARACTERS - len(number[0])] + number[0]
+    return name[:MAX_CHARACTERS].rstrip(".") or "submission"
+
+
+def _is_safe(character: str) -> bool:
+    visible = unicodedata.category(character)[0] in "LMN" and not _UNSEEN.match(character)
+    return visible or character in "._-"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.diagnosis.dealing import blocks_of, dealt_out, parts, repeated, vector
-from grader.diagnosis.facts import LEAST_SHARE
+from grader.diagnosis.facts import LEAST_SHARE, blocks_of, dealt_out, parts, repeated, vector
 from grader.diagnosis.general import moved_predictions
 from grader.diagnosis.hypotheses import certain, foreseen, passing
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.diagnosis.dealing import Places
-    from grader.diagnosis.facts import Prediction, Reals, Tests, WrongOutput
+    from grader.diagnosis.facts import Places, Prediction, Reals, Tests, WrongOutput
 
 BYTE = 256
 

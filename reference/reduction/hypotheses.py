@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.diagnosis.dealing import Dealt, blocks_of, dealt_out, parts, repeated, vector
+from grader.diagnosis.facts import Dealt, blocks_of, dealt_out, parts, repeated, vector
 from grader.diagnosis.general import copied_input, moved_predictions, stored_elsewhere
 from grader.diagnosis.hypotheses import certain, foreseen, likely
 

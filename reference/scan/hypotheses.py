@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.dealing import blocks_of
+from grader.diagnosis.facts import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

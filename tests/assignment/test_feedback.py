@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.assignment import load_assignment
-from grader.checks.races import RacesCheck
+from grader.checks.hazards import RacesCheck
 from grader.checks.wording import concealed
 from grader.diagnosis import WrongOutput, advise, explain_findings, explain_output
 from grader.errors import SpecError

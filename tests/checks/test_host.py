@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from grader.checks.host import MISTAKES
-from grader.device.mistakes import HostCode
+from grader.device.errors import HostCode
 from grader.kinds.program.on_emulator import CODES, severity_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "format.md"

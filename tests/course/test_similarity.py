@@ -11,7 +11,7 @@ from grader.assignment import find_assignment, load_assignment
 from grader.batch import OutFolder, class_page
 from grader.cli import main
 from grader.course.similarity import similar
-from grader.reports import similar_page
+from grader.reports.class_page import render_similar
 from tests.reports.payloads import PAYLOADS
 
 ROOT = Path(__file__).parents[2]
@@ -67,13 +67,11 @@ def test_the_page_shows_both_and_says_what_it_is_not() -> None:
     """Side by side, with the lines marked; payloads are text."""
     payload = "</pre><script>alert(1)</script>"
     texts = {"ada": CLASS["boris"] + f"// {payload}\n", payload: renamed(CLASS["boris"])}
-    page = similar_page.render(
-        payload, similar(texts, GIVEN)[0], {k: v.split("\n") for k, v in texts.items()}
-    )
+    page = render_similar(payload, similar(texts, GIVEN)[0], {k: v.split("\n") for k, v in texts.items()})
     assert "a place to look, not a verdict" in page
     assert page.count('class="here"') > 20
     assert "<script" not in page
-    assert "No two submissions are alike" in similar_page.render("x", (), {})
+    assert "No two submissions are alike" in render_similar("x", (), {})
 
 
 def test_the_page_is_written_anew_only_where_a_text_has_changed(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from grader.device.device import Device
 from grader.device.memory import DeviceMemory
-from grader.device.session import Session, welcome
+from grader.device.service import Session, welcome
 from grader.nvcc import Tools, find_toolchain
 from grader.nvcc.runtime import stand_in
 from grader.sandbox import LocalSandbox
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.device.device import LaunchOutcome, LoadedKernel
-    from grader.device.memory import Allocation
+    from grader.device.memory import DeviceAllocation
     from grader.device.requests import LaunchKernel
 
 HEAD = """
@@ -45,7 +45,7 @@ class NoLaunches:
     """A device without kernels."""
 
     kernels: tuple[LoadedKernel, ...] = ()
-    variables: Mapping[tuple[int, str], Allocation] = field(default_factory=dict)
+    variables: Mapping[tuple[int, str], DeviceAllocation] = field(default_factory=dict)
 
     def launch(
         self, request: LaunchKernel, caller: int, shared_limit: int, *, watch: bool = False

@@ -14,7 +14,7 @@ from grader.device.device import Device
 from grader.device.memory import DeviceMemory
 from grader.device.protocol import ANSWER, MAY_BE_POSTED, POSTED, REQUEST, ProtocolError
 from grader.device.requests import OPERATIONS, Hello
-from grader.device.session import Session
+from grader.device.service import Session
 from tests.device.hosts import NoLaunches
 
 _HELLO = protocol.write(Hello(protocol.VERSION, 0))

@@ -19,7 +19,7 @@ from grader.device import protocol, requests
 from grader.device.memory import BASE
 from grader.device.protocol import MAY_BE_POSTED
 from grader.device.requests import OPERATIONS, Hello, Sharing
-from grader.device.session import Session
+from grader.device.service import Session
 from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.model import Build, Case, Visibility
 

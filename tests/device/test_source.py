@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.device.memory import Allocation
+from grader.device.memory import DeviceAllocation
 from grader.device.requests import Sharing
 from grader.device.source import HostSource
 
@@ -17,7 +17,8 @@ LINES = {0x10: 2, 0x20: 2, 0x30: 3, 0x40: 9}
 def _names(*callers: int) -> list[str]:
     source = HostSource(TEXT, LINES)
     allocations = (
-        Allocation(512 * n, 512 * n + 4, Sharing.DEVICE, caller, n) for n, caller in enumerate(callers, 1)
+        DeviceAllocation(512 * n, 512 * n + 4, Sharing.DEVICE, caller, n)
+        for n, caller in enumerate(callers, 1)
     )
     return [source.name_of(allocation) for allocation in allocations]
 

@@ -10,7 +10,7 @@ from grader.diagnosis import explain_findings
 from grader.diagnosis.findings import compile_hint
 from grader.model import Finding, FindingKind
 from grader.submission import read_submission
-from grader.submission.files import MAX_BYTES
+from grader.submission.items import MAX_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,7 @@ import pytest
 from grader.assignment import find_assignment, load_assignment
 from grader.cli import main
 from grader.errors import UsageError
-from grader.gradescope import pins
-from grader.gradescope.archive import archive
+from grader.gradescope.archive import archive, pinned
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,7 +78,7 @@ def test_every_package_is_pinned_to_what_is_installed_here(zipped: zipfile.ZipFi
 
 def test_what_is_not_installed_stands_with_the_versions_that_are_asked_for() -> None:
     """Staff with an nvcc of their own need not have the one that is fetched there."""
-    assert "nvidia-ml-py>=12.560" in pins.pinned(("gpu",)).splitlines()
+    assert "nvidia-ml-py>=12.560" in pinned(("gpu",)).splitlines()
 
 
 def test_an_assignment_of_ones_own_comes_with_its_own_reference(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from grader.course.download import read_download
 from grader.model import Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.submission.files import MAX_BYTES
+from grader.submission.items import MAX_BYTES
 from tests.builds import shared_builds
 from tests.submission.packing import tarred, zipped
 

@@ -8,7 +8,7 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
-from grader.kinds.function.smallest import SmallerCalls
+from grader.kinds.function.stages import SmallerCalls
 from grader.model import Submission
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox

@@ -10,7 +10,7 @@ import pytest
 
 from grader.course.similarity import Alike
 from grader.model import HandIn, Student
-from grader.reports import class_page, similar_page
+from grader.reports import class_page
 from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, run, seen
 from tests.reports.payloads import PAYLOADS
 from tests.reports.sample_grades import (
@@ -111,7 +111,7 @@ def test_all_can_be_read(size: str, scheme: int, tmp_path: Path) -> None:
 def test_axe_finds_nothing(size: str, tmp_path: Path) -> None:
     """On the page of a class, of one that is being graded, and of submissions that are alike."""
     pairs = [Alike("ada", "bob", 1.0, frozenset({3}), frozenset({3}), ("eve",))]
-    alike = similar_page.render("Tiled", pairs, {"ada": SOURCE, "bob": SOURCE})
+    alike = class_page.render_similar("Tiled", pairs, {"ada": SOURCE, "bob": SOURCE})
     pages = [page(), class_page.render(sample_class(), waiting=3).replace('http-equiv="refresh"', ""), alike]
     probe = (
         axe().replace("</script", "<\\/script")

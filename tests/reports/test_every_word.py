@@ -17,7 +17,7 @@ from grader.cli import setup
 from grader.course.similarity import Alike
 from grader.messages import TABLES, sentences_of, speaking
 from grader.model import HandIn, Student
-from grader.reports import class_page, class_table, html, similar_page
+from grader.reports import class_page, class_table, html
 from tests.reports.pages import content, outside_of_brackets
 from tests.reports.sample_grades import SOURCE, sample_class
 
@@ -80,7 +80,7 @@ def alike() -> str:
     """The page of submissions that are alike, with more lines than are shown."""
     pairs = [Alike("s1", "s2", 1.0, frozenset({3}), frozenset({3}), ("s3",))] * 61
     with speaking(sentences_of((("reports", BRACKETED),))):
-        return similar_page.render("1", pairs, {"s1": SOURCE, "s2": SOURCE * 99})
+        return class_page.render_similar("1", pairs, {"s1": SOURCE, "s2": SOURCE * 99})
 
 
 PAGES: dict[str, Callable[[], str]] = {

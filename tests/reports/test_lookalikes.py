@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from grader.reports import class_page
 from grader.reports.class_table import lookalikes, render_class
-from grader.submission.files import ids
+from grader.submission.items import ids
 from tests.reports.sample_grades import compile_error
 
 CYRILLIC = "\u0430dmin"

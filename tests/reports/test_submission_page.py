@@ -10,7 +10,7 @@ from hashlib import sha256
 import lxml.html
 import pytest
 
-from grader.mistakes.texts import bundled_texts
+from grader.mistakes import bundled_texts
 from grader.model import (
     Cause,
     CheckResult,
@@ -23,9 +23,8 @@ from grader.model import (
     Visibility,
 )
 from grader.reports import html, pictures, trace_files
-from grader.reports.pages import asset
-from grader.reports.prose import CHAPTERS, prose
-from grader.reports.states import state_of
+from grader.reports.pages import CHAPTERS, asset, prose
+from grader.reports.wording import state_of
 from tests.reports.pages import content, words_of
 from tests.reports.pictured import pictured, wrong_case
 from tests.reports.sample_grades import ITEMS, SOURCE, compile_error, full_marks, missing_barrier

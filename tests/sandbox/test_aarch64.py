@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.gradescope.pins import normal_name, requirements
+from grader.gradescope.archive import normal_name, requirements
 from grader.sandbox import image
 from tests.pins import pins
 

@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import OurError, ToolMissing
 from grader.sandbox import Job, Limits, Status
-from grader.sandbox.other_user import FIRST, MANY, OtherUserSandbox
+from grader.sandbox.local import FIRST, MANY, OtherUserSandbox
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start programs as another user")
 

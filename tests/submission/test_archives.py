@@ -21,7 +21,7 @@ from grader.course.download import read_download
 from grader.errors import UsageError
 from grader.model import FindingKind, Submission
 from grader.submission.archives import MAX_BYTES, MAX_UNPACKED, opened
-from grader.submission.files import Unusable
+from grader.submission.items import Unusable
 from tests.submission.packing import Raw, deflated, raw_zip, tar_info, tar_of, tarred, zipped
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.submission import decode, lines
-from grader.submission.files import ids, safe
+from grader.submission.items import ids, safe
 from grader.text import escaped
 
 NAMES = st.binary(min_size=1, max_size=90).map(os.fsdecode) | st.text(max_size=90)

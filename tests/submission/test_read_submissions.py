@@ -13,7 +13,7 @@ from grader.course.download import read_download
 from grader.course.entries import Doubt, StaffQuestion
 from grader.errors import UsageError
 from grader.model import FindingKind
-from grader.submission.files import MAX_BYTES
+from grader.submission.items import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from grader.emulator.instructions import (
-    async_copy,
     atomic,
     barrier,
     bits,
@@ -44,7 +43,6 @@ CHAPTERS = (
     compare,
     convert,
     memory,
-    async_copy,
     atomic,
     warp,
     matrix,

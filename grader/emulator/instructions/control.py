@@ -204,7 +204,7 @@ SYSTEM: dict[str, Callable[[Link, Names, Names], ControlStep]] = {
 """By their names in PTX; a module that defines one itself means its own."""
 
 
-class _Call(NamedTuple):
+class _CallParts(NamedTuple):
     """The parts of a call: whom, with what, and into what; where to go on."""
 
     callee: Operand
@@ -218,7 +218,7 @@ def call(ins: Instruction, link: Link) -> ControlStep:
     results = [o for o in ins.operands[:1] if isinstance(o, Tuple)] if len(ins.operands) > 1 else []
     callee = ins.operands[1 if results else 0]
     arguments = ins.operands[2 if results else 1 :][:1]
-    parts = _Call(callee, _names(arguments), _names(results), link.pc + 1)
+    parts = _CallParts(callee, _names(arguments), _names(results), link.pc + 1)
     if isinstance(callee, Symbol):
         if callee.name in SYSTEM and not link.program.defines(callee.name):
             return SYSTEM[callee.name](link, parts.passed, parts.returned)
@@ -235,7 +235,7 @@ def _names(lists: object) -> tuple[str, ...]:
     return tuple(element.name for element in elements if isinstance(element, Symbol))
 
 
-def _by_name(ins: Instruction, link: Link, parts: _Call) -> ControlStep:
+def _by_name(ins: Instruction, link: Link, parts: _CallParts) -> ControlStep:
     name = parts.callee.name if isinstance(parts.callee, Symbol) else ""
 
     def step(m: Machine, group: Group) -> list[Group]:
@@ -247,7 +247,7 @@ def _by_name(ins: Instruction, link: Link, parts: _Call) -> ControlStep:
     return step
 
 
-def _through_pointer(ins: Instruction, link: Link, parts: _Call) -> ControlStep:
+def _through_pointer(ins: Instruction, link: Link, parts: _CallParts) -> ControlStep:
     """Lanes that call different functions part; they meet again behind the call."""
     pointer, site = link.fetch(parts.callee, "u64"), link.site()
 
@@ -289,13 +289,13 @@ def _linked(link: Link, name: str, ins: Instruction) -> Code:
         raise refusal from None
 
 
-def _fits(code: Code, parts: _Call) -> bool:
+def _fits(code: Code, parts: _CallParts) -> bool:
     """Whether a function takes as many arguments, and gives as many results."""
     function = code.function
     return len(function.parameters) == len(parts.passed) and len(function.results) == len(parts.returned)
 
 
-def _enter(m: Machine, group: Group, ins: Instruction, code: Code, parts: _Call) -> list[Group]:
+def _enter(m: Machine, group: Group, ins: Instruction, code: Code, parts: _CallParts) -> list[Group]:
     """A new frame for the lanes that call together; none if their stack is full."""
     caller = group.frame
     local = caller.local + caller.code.local_bytes

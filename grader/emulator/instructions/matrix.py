@@ -91,7 +91,7 @@ def _extents(ins: Instruction, link: Link) -> tuple[int, int, int]:
     raise link.unsupported()
 
 
-class _Part(NamedTuple):
+class _MatrixOperand(NamedTuple):
     """An operand of a product: its registers, its type, where its elements are."""
 
     registers: list[Fetch]
@@ -145,11 +145,13 @@ def _types(ins: Instruction, link: Link) -> tuple[str, str, str, str]:
     return d, a, b, c
 
 
-def _part(link: Link, operand: Operand, part: str, name: str, extents: tuple[int, int, int]) -> _Part:
+def _part(
+    link: Link, operand: Operand, part: str, name: str, extents: tuple[int, int, int]
+) -> _MatrixOperand:
     """Raises ValueError if the registers cannot hold the matrix."""
     kind, elements = KINDS[name], elements_of(link, operand)
     registers = [link.fetch(element, f"b{8 * int(kind.word[1:])}") for element in elements]
-    return _Part(registers, kind, layout(part, extents, kind.pack, len(registers)))
+    return _MatrixOperand(registers, kind, layout(part, extents, kind.pack, len(registers)))
 
 
 def product(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine.state import Copy, TooMuchHeldError
+from grader.emulator.machine.state import AsyncCopy, TooMuchHeldError
 from grader.emulator.machine.values import spread
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def begin(m: Machine, destination: Target, content: NDArray[np.uint8], began: in
     if len(lanes):
         byte = spread(destination.index, len(lanes))
         group = _groups(m)[lanes]
-        m.copies.under_way.append(Copy(lanes, group, byte, content.view(np.uint32), began))
+        m.copies.under_way.append(AsyncCopy(lanes, group, byte, content.view(np.uint32), began))
         m.charge(_WORK, len(lanes))
         m.copies.held += len(lanes)
         if m.copies.held > MOST_UNDER_WAY:
@@ -54,7 +54,7 @@ def wait(m: Machine, pending: int) -> None:
     _look(m)
     finished = np.full(m.size, -1)
     finished[m.lanes()] = _groups(m)[m.lanes()] - pending
-    left: list[Copy] = []
+    left: list[AsyncCopy] = []
     for copy in m.copies.under_way:
         done = copy.group < finished[copy.lanes]
         if done.any():
@@ -65,12 +65,12 @@ def wait(m: Machine, pending: int) -> None:
 
 
 def leave_to(m: Machine, lanes: NDArray[np.intp], phases: NDArray[np.int64]) -> None:
-    """Lanes leave it to a phase of a barrier to say when their copies are complete: see `Copy`.
+    """Lanes leave it to a phase of a barrier to say when their copies are complete: see `AsyncCopy`.
 
     ``lanes`` are in increasing order, ``phases`` has a row for each. The bytes are there from now on.
     """
     _look(m)
-    left: list[Copy] = []
+    left: list[AsyncCopy] = []
     for copy in m.copies.under_way:
         here = np.isin(copy.lanes, lanes) if copy.phase is None else np.zeros(len(copy.lanes), np.bool_)
         if here.any():
@@ -86,7 +86,7 @@ def leave_to(m: Machine, lanes: NDArray[np.intp], phases: NDArray[np.int64]) -> 
 def complete(m: Machine, phases: NDArray[np.int64]) -> None:
     """Somebody has found these phases complete, and with them the copies that were left to them."""
     _look(m)
-    left: list[Copy] = []
+    left: list[AsyncCopy] = []
     for copy in m.copies.under_way:
         done = np.zeros(len(copy.lanes), np.bool_)
         if copy.phase is not None:
@@ -110,12 +110,12 @@ def _groups(m: Machine) -> NDArray[np.int64]:
     return m.copies.committed
 
 
-def _write(m: Machine, copy: Copy) -> None:
+def _write(m: Machine, copy: AsyncCopy) -> None:
     for word in range(copy.words.shape[1]):
         m.shared.write(copy.byte + _WORD * word, copy.words[:, word])
 
 
-def _land(m: Machine, copy: Copy) -> None:
+def _land(m: Machine, copy: AsyncCopy) -> None:
     m.charge(_WORK, len(copy.lanes))
     _write(m, copy)
     m.observer.copies_landed(m, copy.lanes, copy.began)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.state import Frame, Parked
-    from grader.emulator.memory.bounds import Bounds
+    from grader.emulator.memory.layout import Bounds
     from grader.emulator.memory.memory import GlobalMemory, StrayAccess, Target
     from grader.emulator.naming import Names
     from grader.model import Detail, FindingCode, Named

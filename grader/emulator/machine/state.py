@@ -172,7 +172,7 @@ class Parked:
         return Group(self.frame, self.pc + 1, self.lanes, self.turn)
 
 
-class Copy(NamedTuple):
+class AsyncCopy(NamedTuple):
     """One instruction's copies: an element of each array, a row of ``words``, for each lane.
 
     ``byte`` is where in shared memory the lane's bytes go; ``began`` the moment it was told to observers.
@@ -187,23 +187,25 @@ class Copy(NamedTuple):
     began: int
     phase: NDArray[np.int64] | None = None
 
-    def part(self, mask: NDArray[np.bool_]) -> Copy:
+    def part(self, mask: NDArray[np.bool_]) -> AsyncCopy:
         """The copies of some of the lanes."""
         phase = None if self.phase is None else self.phase[mask]
-        return Copy(self.lanes[mask], self.group[mask], self.byte[mask], self.words[mask], self.began, phase)
+        return AsyncCopy(
+            self.lanes[mask], self.group[mask], self.byte[mask], self.words[mask], self.began, phase
+        )
 
 
 @dataclass(eq=False, slots=True)
 class PendingCopies:
     """The copies of a chunk of blocks that have not landed, in the order in which they began."""
 
-    under_way: list[Copy] = field(default_factory=list)
+    under_way: list[AsyncCopy] = field(default_factory=list)
     committed: NDArray[np.int64] | None = None
     """How many groups each lane has committed."""
     held: int = 0
     """At most so many copies are under way, over all lanes."""
 
-    def keep(self, left: list[Copy]) -> None:
+    def keep(self, left: list[AsyncCopy]) -> None:
         """Replace the copies that are under way by what is left of them."""
         self.under_way = left
         self.held = sum(len(copy.lanes) for copy in left)
@@ -232,7 +234,7 @@ class Allowance:
             )
 
 
-class Extent(NamedTuple):
+class ValueExtent(NamedTuple):
     """The lowest and the highest of the addresses in a value, and the bits that any of them has."""
 
     low: int
@@ -259,7 +261,7 @@ class ValueMemo:
     """By instruction and offset: where in shared memory it went last."""
     requests: dict[tuple[int, int], Request] = field(default_factory=dict)
     """By instruction and grain: the request that was counted last."""
-    _extents: dict[int, tuple[Value, Extent]] = field(default_factory=dict)
+    _extents: dict[int, tuple[Value, ValueExtent]] = field(default_factory=dict)
     _widened: dict[int, tuple[Value, Value]] = field(default_factory=dict)
     _unfolded: dict[int, tuple[Value, Value]] = field(default_factory=dict)
 
@@ -269,11 +271,11 @@ class ValueMemo:
             return value
         return _recall(self._unfolded, value, lambda folded: unfold(folded, self.shape))
 
-    def extent(self, address: Value) -> Extent:
+    def extent(self, address: Value) -> ValueExtent:
         """How far the addresses in a value (folded or not) reach."""
         if address.ndim == 0:
             only = int(address)
-            return Extent(only, only, only)
+            return ValueExtent(only, only, only)
         return _recall(self._extents, address, _extent)
 
     def widened(self, address: Value) -> Value:
@@ -300,9 +302,9 @@ def _recall(memo: dict[int, tuple[Value, Fact]], value: Value, find: Callable[[V
     return fact[1]
 
 
-def _extent(address: Value) -> Extent:
+def _extent(address: Value) -> ValueExtent:
     bits = np.bitwise_or.reduce(address, axis=None)
-    return Extent(int(address.min()), int(address.max()), int(bits))
+    return ValueExtent(int(address.min()), int(address.max()), int(bits))
 
 
 def _widen(address: Value) -> Value:

@@ -78,7 +78,7 @@ def find_conflicts(rows: Rows) -> list[Conflict]:
     ]
 
 
-class _Runs(NamedTuple):
+class _RowRuns(NamedTuple):
     """Rows sorted by (key, site, kind, agent) and cut into runs of equal (key, site, kind)."""
 
     first: NDArray[np.intp]
@@ -91,7 +91,7 @@ class _Runs(NamedTuple):
     latest: NDArray[np.int64]
 
 
-def _runs(rows: Rows, key: tuple[NDArray[np.int64], ...], agent: NDArray[np.int64]) -> _Runs:
+def _runs(rows: Rows, key: tuple[NDArray[np.int64], ...], agent: NDArray[np.int64]) -> _RowRuns:
     order = _sorted_by((*key, rows.site, rows.kind, agent))
     columns = [column[order] for column in (*key, rows.site, rows.kind)]
 
@@ -99,7 +99,7 @@ def _runs(rows: Rows, key: tuple[NDArray[np.int64], ...], agent: NDArray[np.int6
     ends = np.append(starts[1:], len(order)) - 1
     key_number = np.cumsum(_starts(columns[: len(key)]), dtype=np.intp)
     when = rows.when[order]
-    return _Runs(
+    return _RowRuns(
         order[starts],
         order[ends],
         key_number[starts],
@@ -160,7 +160,7 @@ def _conflicts_between(
 def _describe(
     rows: Rows,
     level: str,
-    runs: _Runs,
+    runs: _RowRuns,
     agent: NDArray[np.int64],
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
 ) -> Iterator[tuple[Conflict, NDArray[np.int64]]]:
@@ -180,7 +180,7 @@ def _describe(
             yield conflict, cells
 
 
-def _two_agents(runs: _Runs, agent: NDArray[np.int64], one: int, other: int) -> tuple[int, int]:
+def _two_agents(runs: _RowRuns, agent: NDArray[np.int64], one: int, other: int) -> tuple[int, int]:
     """A row of each of two runs, by different agents."""
     row, other_row = int(runs.first[one]), int(runs.last[other])
     if agent[row] == agent[other_row]:
@@ -190,7 +190,7 @@ def _two_agents(runs: _Runs, agent: NDArray[np.int64], one: int, other: int) -> 
 
 def _hazards(
     rows: Rows,
-    runs: _Runs,
+    runs: _RowRuns,
     a: NDArray[np.intp],
     b: NDArray[np.intp],
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], str]]:

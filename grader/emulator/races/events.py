@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Lanes, Value
     from grader.emulator.memory.memory import Target
-    from grader.emulator.races.rows import LoggedAccess
-    from grader.emulator.races.strength import Strengths
+    from grader.emulator.races.rows import LoggedAccess, Strengths
 
 MOST_NOTED = 1 << 23
 """Lanes in all events of a launch, 24 bytes each: what spins between fences would fill the memory."""

@@ -38,8 +38,9 @@ from grader.emulator.races.rows import (
     same_targets,
     spelt_out,
     suspects,
+    validated,
+    with_flags,
 )
-from grader.emulator.races.strength import validated, with_flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from grader.emulator.races.events import Event, LaneClasses, Scope
     from grader.emulator.races.rows import Rows
 
-    Clock = NDArray[np.int32]
+    VectorClock = NDArray[np.int32]
 
 MOST_CELLS = 1 << 25
 """Entries of clocks that are held at once, 4 bytes each; beyond, the columns are done in turns."""
@@ -154,12 +154,12 @@ class _Clocks:
             for column in (columns.lane, columns.engine)
         )
         self._sightings = locations.sightings()
-        self._fences: dict[bool, Clock] = {}
+        self._fences: dict[bool, VectorClock] = {}
         """What each class knew at its latest fence: at any (False), at one for all blocks (True)."""
-        self._pending: dict[bool, Clock] = {}
+        self._pending: dict[bool, VectorClock] = {}
         """What each class has observed and a fence makes it know: any fence, or one for all blocks."""
-        self._posted: dict[int, Clock] = {}
-        self._left: dict[int, dict[int, Clock]] = {}
+        self._posted: dict[int, VectorClock] = {}
+        self._left: dict[int, dict[int, VectorClock]] = {}
         """What is left at a location for the lanes of a block, and (`_FOR_ALL`) for all."""
         self._apply: dict[int, Callable[[Event, NDArray[np.intp], NDArray[np.int64]], None]] = {
             MEET: self._meet,
@@ -197,7 +197,7 @@ class _Clocks:
         rows, first = np.unique(rows, return_index=True)
         self._apply[event.kind](event, rows, keys[first])
 
-    def _told(self, rows: NDArray[np.intp], when: int) -> Clock:
+    def _told(self, rows: NDArray[np.intp], when: int) -> VectorClock:
         """What classes hand on: all that they know, and what all of their lanes did."""
         clock = self._clock[rows]
         mine = np.flatnonzero(self._own[rows] >= 0)
@@ -305,7 +305,9 @@ class _Clocks:
             self._learn(rows, links[:-1], event, for_all)
             self._left.setdefault(key, {})[int(block)] = links[-1]
 
-    def _left_for(self, event: Event, key: int, rows: NDArray[np.intp]) -> Iterator[tuple[bool, int, Clock]]:
+    def _left_for(
+        self, event: Event, key: int, rows: NDArray[np.intp]
+    ) -> Iterator[tuple[bool, int, VectorClock]]:
         """What is left at a location for some lanes: for all blocks or not, for which block, and what."""
         left = self._left.get(key)
         if not left:
@@ -316,7 +318,7 @@ class _Clocks:
         if event.wide and _FOR_ALL in left:
             yield True, _FOR_ALL, left[_FOR_ALL]
 
-    def _learn(self, rows: NDArray[np.intp], left: Clock, event: Event, for_all: bool) -> None:  # noqa: FBT001
+    def _learn(self, rows: NDArray[np.intp], left: VectorClock, event: Event, for_all: bool) -> None:  # noqa: FBT001
         """Lanes have observed what was left: they know it at their next fence, or at once."""
         if event.acquires:
             self._clock[rows] = np.maximum(self._clock[rows], left)
@@ -342,8 +344,8 @@ _FOR_ALL = -1
 """Stands for all blocks where otherwise a block does."""
 
 
-def _highest_of_each(key: NDArray[Any], table: Clock) -> Clock:
+def _highest_of_each(key: NDArray[Any], table: VectorClock) -> VectorClock:
     """Each row replaced by the maximum over the neighbouring rows with its key."""
     starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
-    highest: Clock = np.maximum.reduceat(table, starts, axis=0)
+    highest: VectorClock = np.maximum.reduceat(table, starts, axis=0)
     return np.repeat(highest, np.diff(np.append(starts, len(key))), axis=0)

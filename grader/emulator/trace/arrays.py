@@ -68,7 +68,7 @@ _COMMENT = re.compile(r"//.*|/\*.*?\*/")
 
 
 @dataclass(eq=False, slots=True)
-class Touched:
+class TouchedArray:
     """An array as far as it is known: where it lies, how its elements are read, which were touched."""
 
     name: str
@@ -97,7 +97,7 @@ class Arrays:
     """The arrays of a launch by number, in the order in which the block comes to them."""
 
     given: Mapping[str, Argument]
-    touched: list[Touched] = field(default_factory=list)
+    touched: list[TouchedArray] = field(default_factory=list)
     _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def holding(
@@ -144,7 +144,7 @@ class Arrays:
             count = (allocation.end - allocation.start) // dtype.itemsize
             shape = allocation.shape or (count,)
             shape = shape if math.prod(shape) == count else (count,)
-            touched = Touched(
+            touched = TouchedArray(
                 allocation.name, "global", allocation.start, dtype.itemsize, count, dtype, shape
             )
             touched.direction, touched.before = allocation.direction, before
@@ -159,7 +159,8 @@ class Arrays:
             itemsize, shape = (itemsize, array.shape) if itemsize in _SIZES else (size, ())
             dtype, count = _type(kind, itemsize), array.size // itemsize
             self._enter(
-                key, Touched(array.name, "shared", array.start, itemsize, count, dtype, shape or (count,))
+                key,
+                TouchedArray(array.name, "shared", array.start, itemsize, count, dtype, shape or (count,)),
             )
         number = self._numbers[key]
         touched = self.touched[number]
@@ -167,7 +168,7 @@ class Arrays:
             touched.dtype = DTYPES[kind]
         return number
 
-    def _enter(self, key: tuple[str, int], touched: Touched) -> None:
+    def _enter(self, key: tuple[str, int], touched: TouchedArray) -> None:
         self._numbers[key] = len(self.touched)
         self.touched.append(touched)
 
@@ -193,7 +194,7 @@ def _type(kind: str, size: int) -> np.dtype[Any]:
     return np.dtype(f"i{size}")
 
 
-def _record(touched: Touched) -> TracedArray:
+def _record(touched: TouchedArray) -> TracedArray:
     columns = touched.shape[-1] if touched.shape else touched.count
     window = window_of(touched.elements, touched.count, columns)
     values: Numbers = ()

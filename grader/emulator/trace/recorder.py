@@ -185,7 +185,7 @@ MOST_ELEMENTS = 16
 
 
 @dataclass(eq=False, slots=True)
-class Recorder(Observer):
+class TraceRecorder(Observer):
     """Records the block ``block`` (a linear index) of ``threads`` threads."""
 
     block: int = 0

@@ -1,8 +1,8 @@
 """Tracing: one launch of the -O0 build, with everything written down that one block does.
 
 The launch is run as it is when hazards are looked for, all blocks of it, so that what is found is what
-`check` finds; of the block in question a `Recorder` keeps the accesses. Nothing about the run is different
-for being watched.
+`check` finds; of the block in question a `TraceRecorder` keeps the accesses. Nothing about the run is
+different for being watched.
 
 Each finding of the launch is put where it happened: in which interval, at which elements, by which threads.
 That there is a race the hazard analysis says, with its lines and array; here all elements are sought that it
@@ -22,7 +22,7 @@ from grader.emulator.linking.linker import link_function
 from grader.emulator.naming import Names
 from grader.emulator.races import RestartTracking
 from grader.emulator.trace.arrays import Arrays, gathered, name_of
-from grader.emulator.trace.recorder import MOST_ACCESSES, MOST_INTERVALS, Recorder, intervals_of
+from grader.emulator.trace.recorder import MOST_ACCESSES, MOST_INTERVALS, TraceRecorder, intervals_of
 from grader.model import Clause, FindingKind, Severity
 from grader.model.trace import Accumulator, Trace, TracedHazard, TracedInterval
 
@@ -100,7 +100,7 @@ def trace(
     given = {a.label: a for a in (*arguments, *arrays) if isinstance(a.value, np.ndarray)}
     tracked = frozenset[str]()
     while True:
-        recorder = Recorder(
+        recorder = TraceRecorder(
             block=block[0] + x * (block[1] + y * block[2]),
             threads=int(np.prod(launch.block)),
             grid=launch.grid,
@@ -119,7 +119,7 @@ def trace(
         return _traced(recorder, execution.reporter, run, launch, block)
 
 
-def _traced(recorder: Recorder, reporter: Reporter, run: Run, launch: Launch, block: Dim3) -> Trace:
+def _traced(recorder: TraceRecorder, reporter: Reporter, run: Run, launch: Launch, block: Dim3) -> Trace:
     if recorder.now.steps or not recorder.intervals:
         recorder.close("exit" if run.completed else "stopped")
     findings = tuple(finding for finding in run.findings if finding.severity is not Severity.INFO)
@@ -136,7 +136,7 @@ def _traced(recorder: Recorder, reporter: Reporter, run: Run, launch: Launch, bl
     )
 
 
-def _accumulators(recorder: Recorder) -> tuple[Accumulator, ...]:
+def _accumulators(recorder: TraceRecorder) -> tuple[Accumulator, ...]:
     """What gathers, by name where the source shows one; of local arrays by element."""
     accumulators = []
     for line, offset in recorder.accumulators:
@@ -148,7 +148,7 @@ def _accumulators(recorder: Recorder) -> tuple[Accumulator, ...]:
     return tuple(accumulators)
 
 
-def _notes(recorder: Recorder, findings: tuple[Finding, ...], *, completed: bool) -> Iterator[Clause]:
+def _notes(recorder: TraceRecorder, findings: tuple[Finding, ...], *, completed: bool) -> Iterator[Clause]:
     """What was left out, and why."""
     if recorder.full:
         limits = (("accesses", MOST_ACCESSES), ("most", MOST_INTERVALS))
@@ -163,7 +163,7 @@ def _notes(recorder: Recorder, findings: tuple[Finding, ...], *, completed: bool
         )
 
 
-def note_end(recorder: Recorder, key: Key, finding: Finding) -> None:
+def note_end(recorder: TraceRecorder, key: Key, finding: Finding) -> None:
     """Note in which interval the traced block had a finding that ends it or holds it."""
     if recorder.full or finding.kind not in _ENDS:
         return
@@ -186,7 +186,7 @@ def _identity(finding: Finding) -> Key:
 
 def located(
     intervals: tuple[TracedInterval, ...],
-    recorder: Recorder,
+    recorder: TraceRecorder,
     findings: tuple[Finding, ...],
     keys: Mapping[Key, int],
 ) -> tuple[TracedInterval, ...]:

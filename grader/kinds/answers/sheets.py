@@ -27,7 +27,7 @@ from grader.kinds.answers.solving import is_drawn, numbers_of, setting_of, solve
 from grader.messages import text_of
 from grader.model import AnswersInterface, Finding, FindingKind
 from grader.submission import decode
-from grader.submission.files import ending
+from grader.submission.items import ending
 from grader.text import escaped
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from grader.arithmetic import ArithmeticProblem, Name, exactly, names
 from grader.errors import OurError
 from grader.messages import text_of
 from grader.model import Clause
-from grader.submission.files import safe
+from grader.submission.items import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

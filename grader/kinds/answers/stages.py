@@ -19,7 +19,7 @@ from grader.kinds.answers.solving import is_drawn, solve_question
 from grader.messages import text_of
 from grader.model import AnswerEvidence, Build, CaseEvidence, Evidence, Finding, FindingKind
 from grader.plan import Plan
-from grader.submission.files import safe
+from grader.submission.items import safe
 from grader.text import escaped
 
 if TYPE_CHECKING:

@@ -4,6 +4,9 @@
 
 The host's own code is not replayed, so nothing may depend on what it computes: it may decide how often
 something is repeated, and no more.
+
+The program that calls it gets a word for each parameter, which says where arrays lie on the host; what a word
+says is described in ``sandbox/headers/grader_function.hpp``, which reads it.
 """
 
 from __future__ import annotations
@@ -16,23 +19,15 @@ import numpy as np
 
 from grader.device.device import Device
 from grader.device.launches import EmulatedLaunches
-from grader.device.memory import DeviceMemory, OutOfMemoryError, Owner
+from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.observation import Observation
-from grader.device.recording import RecordedLaunches, Recorder
+from grader.device.recording import CallRecorder, RecordedLaunches
 from grader.device.requests import Sharing
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu.replay import differ_by_repeating
-from grader.kinds.function.words import (
-    device_word,
-    file_of,
-    host_word,
-    left_file,
-    start_on_host,
-    value_word,
-)
+from grader.kinds.program.on_emulator import STEPS_A_SECOND
 from grader.kinds.program.running import PROGRAM, SLOWER, limits_of
-from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.sandbox import Job, Stage
 
 if TYPE_CHECKING:
@@ -60,7 +55,7 @@ def recorded(
 
     Raises OurError where that is not to be had, or where numbers among the inputs decide too much.
     """
-    calls = [_Call(interface, built, tools, arguments) for arguments in sets]
+    calls = [_TimedCall(interface, built, tools, arguments) for arguments in sets]
     recordings = [call.guessed(number) for number, call in enumerate(calls)]
     if None in recordings:
         recordings = [call.computed() for call in calls]
@@ -83,7 +78,7 @@ def _unfit(reason: str) -> OurError:
     return OurError(f"the function cannot be timed, because {reason}")
 
 
-class _Call:
+class _TimedCall:
     """One call of a function with these arguments."""
 
     def __init__(
@@ -109,16 +104,16 @@ class _Call:
         """What it asks for where the emulator computes."""
         return self._recorded(None).recording()
 
-    def _recorded(self, results: Results | None) -> Recorder:
+    def _recorded(self, results: Results | None) -> CallRecorder:
         try:
             with closing(DeviceMemory(_ROOM)) as memory:
                 return self._recorded_in(memory, results)
         except OutOfMemoryError:
             raise OurError(f"its arrays take more than {_ROOM >> 30} GiB where it is timed") from None
 
-    def _recorded_in(self, memory: DeviceMemory, results: Results | None) -> Recorder:
+    def _recorded_in(self, memory: DeviceMemory, results: Results | None) -> CallRecorder:
         launches = self._launches(memory, results)
-        recorder = Recorder(memory, launches, {})
+        recorder = CallRecorder(memory, launches, {})
         words, files = self._given(memory, recorder)
         computing = 0.0 if results is not None else SLOWER * self._interface.program.emulator_seconds
         result = self._run(Device(memory, launches, recorder=recorder), words, files, computing)
@@ -142,7 +137,7 @@ class _Call:
             return RecordedLaunches(*unheard, results=results)
         return EmulatedLaunches(*unheard, observation=Observation(count_only=True), steps=self._work)
 
-    def _given(self, memory: DeviceMemory, recorder: Recorder) -> tuple[tuple[str, ...], Named[bytes]]:
+    def _given(self, memory: DeviceMemory, recorder: CallRecorder) -> tuple[tuple[str, ...], Named[bytes]]:
         """The words for the calling program, with the files that they name; the recorder learns of arrays."""
         words, files, starts = [], [], {}
         for index, argument in enumerate(self._arguments):
@@ -176,7 +171,7 @@ class _Call:
         with channel() as folder, self._tools.sandbox.stage(Stage(limits, channel=str(folder))) as sandbox:
             return run_beside(device, folder, sandbox, job)
 
-    def _problem_at_its_end(self, recorder: Recorder, result: Result) -> str:
+    def _problem_at_its_end(self, recorder: CallRecorder, result: Result) -> str:
         """Why the call is of no use: it did not return, or its own code has changed arrays on the host."""
         if not result.outcome.ok:
             return "it does not return where its launches are recorded"
@@ -187,3 +182,42 @@ class _Call:
             if left.get(left_file(file_of(index))) != recorder.on_host.content_of(argument.name):
                 return f"its host code itself changes the array `{argument.name}`"
         return ""
+
+
+_HOST_ARRAYS, _BETWEEN = 0x6000_0000_0000, 1 << 36
+"""Where the first array in memory of the host lies, and how far it is to the next."""
+
+
+def value_word(argument: Argument) -> str:
+    """A number, by its bits."""
+    return f"number={int.from_bytes(np.asarray(argument.value).tobytes(), 'little'):x}"
+
+
+def device_word(address: int) -> str:
+    """An array that is in device memory already."""
+    return f"device={address:x}"
+
+
+def loaded_word(index: int, size: int) -> str:
+    """An array that the calling program copies to device memory: the ``index``-th parameter, in bytes."""
+    return f"load={file_of(index)},{size:x}"
+
+
+def host_word(index: int, size: int) -> str:
+    """An array in memory of the host."""
+    return f"host={file_of(index)},{size:x},{_HOST_ARRAYS + index * _BETWEEN:x}"
+
+
+def start_on_host(index: int, size: int) -> int:
+    """Where an array in memory of the host starts: it ends with its last page, behind a page of nobody's."""
+    return _HOST_ARRAYS + index * _BETWEEN + PAGE + -(-size // PAGE) * PAGE - size
+
+
+def file_of(index: int) -> str:
+    """The file that an array comes from."""
+    return f"array-{index}"
+
+
+def left_file(file: str) -> str:
+    """The file in which the calling program leaves what came from a file."""
+    return f"{file}.after"

@@ -16,15 +16,14 @@ import numpy as np
 
 from grader.assignment import reference_folder
 from grader.backends.backend import PreparedCase
-from grader.backends.emulated_kernel import EmulatedKernel, is_clean
+from grader.backends.emulated_kernel import EmulatedKernel, handwriting, is_clean
 from grader.backends.emulator import limited
 from grader.compare import compare, heat_map, untouched
 from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_apart, fitting, load_hypotheses
-from grader.emulator.by_hand import handwriting
 from grader.errors import OurError, log_swallowed
+from grader.kinds.builds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
 from grader.kinds.kernel.planning import arguments, plan, read, timing_job, untimed
-from grader.kinds.sized import not_built
 from grader.messages import worded
 from grader.mistakes import texts_of_course
 from grader.model import (
@@ -52,8 +51,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.backends.backend import CaseRun
+    from grader.backends.emulated_kernel import Handwriting
     from grader.diagnosis import Hypotheses
-    from grader.emulator.by_hand import Handwriting
     from grader.model import Assignment, Case, Launch, Named, Structure, Submission
     from grader.nvcc import Tools
     from grader.oracle import Oracle

@@ -1,16 +1,26 @@
-"""A trace of the launch of a kernel, with what it is a trace of."""
+"""A trace of the launch of a kernel, with what it is a trace of, and which one a report shows.
+
+Of a wrong kernel a report lets one watch the block in which happens what explains most: a hazard, or else the
+first wrong element of an output. Of the visible cases in which the same happens the one with the smallest
+sizes is taken, so that there is little to watch, but if possible none with a size of 1. A courtesy: where
+anything goes wrong there is no trace.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.assignment import reference_folder
+from grader.backends.emulator import limited
 from grader.emulator.launch import Kernel
 from grader.emulator.trace.trace import trace
-from grader.errors import UsageError
+from grader.errors import UsageError, log_swallowed
 from grader.kinds.kernel.planning import arguments
-from grader.kinds.tracing import require_built, source_lines
-from grader.model import Finding
+from grader.kinds.tracing import TraceRequest, require_built, source_lines
+from grader.messages import current
+from grader.model import TRACED, Finding, FindingKind, Verdict, Visibility
 from grader.model.trace import TraceScene
 from grader.nvcc import build_at, build_kernels
 from grader.nvcc.launch import plan_launch
@@ -18,9 +28,9 @@ from grader.oracle import array_types, load_oracle
 from grader.ptx import parse
 
 if TYPE_CHECKING:
-    from grader.kinds.tracing import TraceRequest
-    from grader.model import Assignment, Build, Case, Submission
+    from grader.model import Assignment, Build, Case, CaseEvidence, Grade, Submission
     from grader.nvcc import Tools
+    from grader.plan import Plan
 
 
 def scene(assignment: Assignment, submission: Submission, tools: Tools, request: TraceRequest) -> TraceScene:
@@ -72,3 +82,101 @@ def _built(tools: Tools, submission: Submission, assignment: Assignment, case: C
         built = dict(built.others).get(case.kernel, built)
     require_built(built, submission)
     return built
+
+
+MOST_CELLS = 2**18
+"""The product of a case's sizes up to which its launch takes a moment."""
+
+_MATRIX = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A block to watch, and for a wrong output the index of the element of an array that it gets wrong."""
+
+    request: TraceRequest
+    mark: tuple[str, tuple[int, ...]] | None = None
+
+
+def trace_to_show(plan: Plan, submission: Submission, built: Build, grade: Grade) -> TraceScene | None:
+    """The trace for the reports of a grade; None where all is right or no case is small enough."""
+    place = _place(grade)
+    if place is None or plan.assignment.kernel.sizes:  # sizes that the file sets need a build of their own
+        return None
+    case = place.request.case
+    kernel = dict(built.others).get(case.kernel, built)
+    try:
+        with limited():
+            scene = scene_of(plan.assignment, submission, kernel, place.request)
+    except UsageError:  # another launch, or no such block in it
+        return None
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("tracing a block for the report")
+        return None
+    findings = tuple(map(current().worded, scene.trace.findings))
+    # The seed of a graded class decides hidden cases as well, and what is made here is put into reports.
+    return replace(scene, trace=replace(scene.trace, findings=findings), mark=place.mark, seed=None)
+
+
+def _place(grade: Grade) -> _Place | None:
+    cases = [
+        case
+        for case in (grade.evidence.cases if grade.evidence else ())
+        if case.case.visibility is Visibility.VISIBLE and case.case.shape
+    ]
+    findings = [
+        finding
+        for item in grade.items
+        if item.result.verdict is Verdict.FAIL
+        for finding in item.result.findings
+    ]
+    line = grade.cause.line if grade.cause else None
+    hazards = [finding for finding in findings if finding.kind in TRACED and finding.block is not None]
+    hazards.sort(key=lambda finding: (finding.line != line, TRACED.index(finding.kind)))
+    if hazards:
+        return _of_hazard(hazards[0], cases, grade.seed)
+    wrong = any(finding.kind is FindingKind.WRONG_OUTPUT for finding in findings)
+    return _of_output(cases, grade.seed) if wrong else None
+
+
+def _of_hazard(hazard: Finding, cases: list[CaseEvidence], seed: int) -> _Place | None:
+    """The block of the same hazard in the smallest case that has it."""
+    same = [
+        (case.case, finding.block)
+        for case in cases
+        for finding in case.findings
+        if (finding.kind, finding.line, finding.other_line) == (hazard.kind, hazard.line, hazard.other_line)
+        and finding.block is not None
+        and _is_small(case.case)
+    ]
+    if not same:
+        return None
+    case, block = min(same, key=lambda pair: _length(pair[0]))
+    return _Place(TraceRequest(case, seed, block))
+
+
+def _is_small(case: Case) -> bool:
+    return math.prod(size for _, size in case.shape) <= MOST_CELLS
+
+
+def _length(case: Case) -> tuple[bool, list[int]]:
+    """A key by which cases are sorted: how much there is to watch; last those with hardly anything to see."""
+    extents = sorted((size for _, size in case.shape), reverse=True)
+    return extents[-1] == 1, extents
+
+
+def _of_output(cases: list[CaseEvidence], seed: int) -> _Place | None:
+    """The block that computes the first wrong element in the smallest case, as blocks lie over the output."""
+    wrong = [
+        (case.case, comparison.label or comparison.array, comparison.first.index, comparison.heat.block)
+        for case in cases
+        for comparison in case.comparisons
+        if comparison.first is not None and comparison.heat is not None and all(comparison.heat.block)
+        if _is_small(case.case) and len(comparison.first.index) <= _MATRIX
+    ]
+    if not wrong:
+        return None
+    case, array, index, (rows, columns) = min(wrong, key=lambda one: _length(one[0]))
+    row = index[0] if len(index) == _MATRIX else 0
+    block = (index[-1] // columns, row // rows, 0)
+    return _Place(TraceRequest(case, seed, block), (array, index))

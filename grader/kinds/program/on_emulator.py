@@ -1,36 +1,52 @@
-"""A program's run against an emulated device, as findings: of its launches, and of its host."""
+"""A program's run against an emulated device, as findings of its launches and its host, and as counters.
+
+Of a launch that is too large it is told what all of it would cost, in seconds that are computed from work:
+the same on every machine. What launches moved is added up kernel by kernel.
+"""
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.checks.traffic import TrafficCheck
 from grader.device.device import MOST_MISTAKES, Device
+from grader.device.errors import HostCode, HostMistake
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
-from grader.device.mistakes import HostCode, HostMistake
 from grader.device.observation import Observation
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
-from grader.kinds.program.counting import kernel_counters
-from grader.kinds.program.too_large import WAY_OUT, too_large
 from grader.messages import worded
-from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
+from grader.model import (
+    TOO_MUCH_WORK,
+    Clause,
+    Counters,
+    Finding,
+    FindingCode,
+    FindingKind,
+    KernelCounters,
+    LineCounters,
+    Severity,
+)
 from grader.nvcc.signature import read_name
+from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from grader.device.memory import Allocation
-    from grader.device.observation import SeenLaunch
-    from grader.model import Argument, Build, Case, Detail, KernelCounters, Launch, Named
+    from grader.device.memory import DeviceAllocation
+    from grader.device.observation import KernelRun, SeenLaunch
+    from grader.model import Argument, Assignment, Build, Case, Detail, Launch, Named
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -100,7 +116,7 @@ class EmulatedDevice:
             steps=work,
         )
         self.device = Device(self._memory, self._launches)
-        self._held: dict[str, Allocation] = {}
+        self._held: dict[str, DeviceAllocation] = {}
         self._on_host: dict[str, tuple[int, int, int]] = {}
 
     def close(self) -> None:
@@ -321,3 +337,97 @@ def _details(mistake: HostMistake) -> tuple[tuple[str, Detail], ...]:
 def _use(kernel: str, use: str) -> Clause:
     """What a piece of work does: a kernel has a name, a copy has none."""
     return Clause(f"kernel-{use}", (("name", kernel),)) if kernel else Clause(f"copy-{use}")
+
+
+STEPS_A_SECOND = 100_000
+"""Work that the emulator does in a second of an ordinary machine (`grader.emulator.launch.STEPS`)."""
+
+WAY_OUT = "a smaller size (`sizes` of the assignment, or arguments) can be judged"
+
+_SECONDS, _MINUTES = 120, 7200
+"""Up to so many seconds a time is told in seconds, and in minutes."""
+
+
+def too_large(last: KernelRun, earlier_work: int, allowed_work: int, line: int | None) -> str:
+    """Why launches are not judged: the ``last`` one takes more work than is left for it.
+
+    ``earlier_work`` is what launches before it took of the ``allowed_work``, ``line`` where it was launched.
+    """
+    run, blocks = last.run, math.prod(last.launch.grid)
+    where = f"`{_spelt(last)}`" + (f" in line {line}" if line else "")
+    if not run.ended_blocks or earlier_work + run.work < allowed_work:  # where its threads are says more
+        return f"{run.too_much_work}; this is {where}; {WAY_OUT}"
+    took = f"{run.ended_blocks:,} of {count(blocks, 'block')} took {_about(run.ended_work)}"
+    everything = max(run.work, run.ended_work * blocks // run.ended_blocks)
+    earlier = f", {_about(earlier_work)} of it for launches before" if earlier_work else ""
+    limit = f"launches may take {_about(allowed_work)} in all{earlier}"
+    return f"{TOO_MUCH_WORK}: {where}: {took}, all would take {_about(everything)}; {limit}; {WAY_OUT}"
+
+
+def _spelt(launched: KernelRun) -> str:
+    grid, block = (", ".join(map(str, extents)) for extents in (launched.launch.grid, launched.launch.block))
+    return f"{read_name(launched.kernel)}<<<({grid}), ({block})>>>"
+
+
+def _about(work: int) -> str:
+    """Work as the time that it takes an ordinary machine."""
+    seconds = work / STEPS_A_SECOND
+    if seconds < 1:
+        return "less than a second"
+    if seconds < _SECONDS:
+        return f"about {count(round(seconds), 'second')}"
+    if seconds < _MINUTES:
+        return f"about {round(seconds / 60)} minutes"
+    return f"about {round(seconds / 3600):,} hours"
+
+
+_AMOUNTS = tuple(
+    f.name for f in fields(LineCounters) if f.name not in ("line", "array") and "stride" not in f.name
+)
+"""What is added up of a line; its strides are those of the first launch that has one."""
+
+
+def traffic_checks(assignment: Assignment) -> Iterator[TrafficCheck]:
+    """The items that ask what kernels move."""
+    return (TrafficCheck.from_item(item) for item in assignment.rubric if item.check == TrafficCheck.name)
+
+
+def kernel_counters(launches: Iterable[KernelRun], file: str) -> tuple[KernelCounters, ...]:
+    """What each kernel did in all of these launches, in the order in which they come first."""
+    by_name: defaultdict[str, list[KernelRun]] = defaultdict(list)
+    for launched in launches:
+        by_name[read_name(launched.kernel).name].append(launched)
+    return tuple(
+        KernelCounters(
+            name,
+            len(of_kernel),
+            sums(launched.run.counters for launched in of_kernel),
+            _merged_lines(line for launched in of_kernel for line in launched.run.lines),
+            file,
+        )
+        for name, of_kernel in by_name.items()
+    )
+
+
+def sums(counters: Iterable[Counters]) -> Counters:
+    """All of them together."""
+    amounts = list(counters)
+    return Counters(**{f.name: sum(getattr(one, f.name) for one in amounts) for f in fields(Counters)})
+
+
+def _merged_lines(lines: Iterable[LineCounters]) -> tuple[LineCounters, ...]:
+    """The counters of several launches, one for each line and array."""
+    merged: dict[tuple[int, str], LineCounters] = {}
+    for line in lines:
+        first = merged.get((line.line, line.array))
+        if first is None:
+            merged[line.line, line.array] = line
+            continue
+        amounts = {name: getattr(first, name) + getattr(line, name) for name in _AMOUNTS}
+        merged[line.line, line.array] = replace(
+            first,
+            **amounts,
+            global_stride=first.global_stride or line.global_stride,
+            shared_stride=first.shared_stride or line.shared_stride,
+        )
+    return tuple(merged.values())

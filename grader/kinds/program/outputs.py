@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from grader.checks.array import ArrayCheck
-from grader.checks.kernel_output import KernelOutputCheck
+from grader.checks.array import ArrayCheck, KernelOutputCheck
 from grader.checks.program_output import no_file, quoted
 from grader.compare import compare, heat_map
 from grader.diagnosis import explain_output, load_hypotheses

@@ -18,14 +18,11 @@ from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of
-from grader.kinds.program.builds import Builds
-from grader.kinds.program.counting import sums, traffic_checks
-from grader.kinds.program.on_emulator import EmulatedDevice
+from grader.kinds.builds import not_built
+from grader.kinds.program.builds import Builds, Ran
+from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums, traffic_checks
 from grader.kinds.program.outputs import kernel_checks
-from grader.kinds.program.ran import Ran
 from grader.kinds.program.repairs import Trials, repaired
-from grader.kinds.program.too_large import STEPS_A_SECOND
-from grader.kinds.sized import not_built
 from grader.messages import text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.call_lines import call_lines

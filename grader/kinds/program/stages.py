@@ -4,30 +4,35 @@ Each case is run in a folder of its own, under limits, on a GPU where the progra
 
     Build ─running, case by case▶ ProgramRun ─compared▶ CaseEvidence
 
-What the program says of itself is kept as it is; nothing here believes it.
+What the program says of itself is kept as it is; nothing here believes it. What the staff's own programs and
+functions move on the cases is there to compare submissions with.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.assignment import reference_folder, wanted_files
+from grader.assignment import recorded_counters, reference_folder, staff_kernel, wanted_files
 from grader.checks.program_cases import ended_by_itself
-from grader.kinds.program.baselines import with_baselines
+from grader.device.observation import Observation
+from grader.errors import OurError
+from grader.kinds import kind_of
+from grader.kinds.builds import require_built, staff_submission
 from grader.kinds.program.input_files import input_files
+from grader.kinds.program.on_emulator import traffic_checks
 from grader.kinds.program.outputs import compared, verify
-from grader.kinds.program.running import Given, ending, nothing, run
+from grader.kinds.program.running import Given, ending, nothing, run, run_cases
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import draw_inputs, load_oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from grader.device.observation import SeenLaunch
     from grader.kinds.program.on_emulator import EmulatedDevice
     from grader.kinds.program.running import Task
-    from grader.model import Assignment, Case, Named, Submission
+    from grader.model import Assignment, Case, Counters, Named, Submission
     from grader.nvcc import Tools
     from grader.oracle import Oracle
     from grader.plan import Plan
@@ -91,3 +96,42 @@ class _ProgramTask:
             completed=ended_by_itself(run),
             program=run,
         )
+
+
+def with_baselines(plan: Plan, tools: Tools, task_of: Callable[[Build], Task]) -> Plan:
+    """The plan with what each baseline of a `traffic` item moves on the item's cases.
+
+    ``task_of`` says what runs of a build are given. Raises OurError where a baseline cannot be run.
+    """
+    recorded = recorded_counters(plan.assignment)
+    if recorded is not None:
+        return replace(plan, baselines=recorded)
+    counters: dict[str, dict[str, Counters]] = {}
+    for name in dict.fromkeys(check.baseline for check in traffic_checks(plan.assignment) if check.baseline):
+        checks = [check for check in traffic_checks(plan.assignment) if check.baseline == name]
+        chosen = tuple(case for case in plan.cases if any(check.item.looks_at(case) for check in checks))
+        for case in _run(replace(plan, cases=chosen, feedback=False), name, tools, task_of):
+            moved = counters.setdefault(case.case.id, {})
+            for check in checks:
+                moved[check.baseline_key] = _of_kernel(case, check.kernel or "")
+    return replace(plan, baselines=tuple((case, tuple(moved.items())) for case, moved in counters.items()))
+
+
+def _run(plan: Plan, name: str, tools: Tools, task_of: Callable[[Build], Task]) -> tuple[CaseEvidence, ...]:
+    """The cases of a baseline; raises OurError where it does not build, or one did not come to its end."""
+    submission = staff_submission(staff_kernel(plan.assignment, name), "file")
+    built = kind_of(plan.assignment).build(tools, submission, plan.assignment)
+    require_built(built, submission, "file")
+    observation = Observation(count_only=True)
+    cases = run_cases(plan, submission, built, tools, task_of(built), observation=observation).cases
+    for case in cases:
+        reason = case.error or case.too_much_work or next((f.message for f in case.findings), "")
+        if case.error or not case.completed or not case.kernels:
+            reason = reason or "it launches no kernel"
+            raise OurError(f"the baseline {submission.file} does not run in case {case.case.id}: {reason}")
+    return cases
+
+
+def _of_kernel(case: CaseEvidence, kernel: str) -> Counters:
+    """What a kernel of the baseline moved; all of them where it has none of that name."""
+    return next((moved.counters for moved in case.kernels if moved.kernel == kernel), case.counters)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.assignment import bundled_ids, find_assignment, load_assignment, reference_folder
-from grader.cluster.parcel import packed, unpacked
+from grader.cluster.node import packed, unpacked
 from grader.errors import OurError
 from tests.cluster.conftest import ROOT
 

@@ -1,4 +1,9 @@
-"""`memory`: every access inside an array, aligned, and no value used before it was set."""
+"""`memory` and `races`: what the emulator or a tool finds wrong with the accesses of threads.
+
+`memory` asks that every access is inside an array and aligned, and that no value is used before it was set;
+`races`, that no two threads are at one element without an order between them, and that no barrier is one that
+some miss.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.cases import judge_findings
-from grader.checks.check import FindingsCheck
+from grader.checks.check import FindingsCheck, key
 from grader.messages import text_of
 from grader.model import FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
     from grader.model import CheckResult, Evidence, Finding
 
-KINDS = (
+MEMORY_KINDS = (
     FindingKind.OUT_OF_BOUNDS,
     FindingKind.MISALIGNED,
     FindingKind.UNINITIALISED,
@@ -35,7 +40,7 @@ class MemoryCheck(FindingsCheck):
     def judge(self, evidence: Evidence) -> CheckResult:
         """Fail on a bad access in any of the item's cases, or on a variable that nvcc sees used unset."""
         return judge_findings(
-            self.item, evidence, KINDS, text_of("no-bad-access"), extra=unset_variables(evidence)
+            self.item, evidence, MEMORY_KINDS, text_of("no-bad-access"), extra=unset_variables(evidence)
         )
 
 
@@ -58,3 +63,24 @@ def unset_variables(evidence: Evidence) -> tuple[Finding, ...]:
 
 def _is_of_thread(finding: Finding) -> bool:
     return finding.access is not None and finding.access.space in OF_THE_THREAD
+
+
+RACE_KINDS = (FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE, FindingKind.UNDEFINED)
+"""A file that is two programs earns nothing: what holds for the one says little of the other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RacesCheck(FindingsCheck):
+    """No hazards, and no divergent barriers.
+
+    Hazards inside one warp are warnings, and cost the item like errors unless it says ``severity: error``.
+    """
+
+    name: ClassVar[str] = "races"
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program", "function")
+    title: ClassVar[str] = "no races"
+    severity: str = key(("error", "warning"), Severity.WARNING.value)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Fail on a race or a diverging barrier in any of the item's cases."""
+        return judge_findings(self.item, evidence, RACE_KINDS, text_of("no-race"), self.severity)
