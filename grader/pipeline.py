@@ -181,6 +181,7 @@ def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Name
         error=_error(evidence) if total.verdict is Verdict.ERROR else "",
         advice=evidence.advice,
         timing=score.timing_of(evidence),
+        estimate=evidence.estimate,
         witnesses=evidence.witnesses,
         cause=cause,
         hand_in=submission.hand_in,

@@ -1,9 +1,13 @@
-"""The words of reports: headings, verdicts, points, what is said around findings, and how fast it was."""
+"""The words of reports: headings, verdicts, points, what is said around findings, and how fast it was.
+
+Those of estimates, pages, traces and classes have files of their own.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.messages import estimate
 from grader.messages.class_page import CLASS
 from grader.messages.page import PAGE
 from grader.messages.trace import TRACE
@@ -120,6 +124,7 @@ TEXTS: Mapping[str, str] = {
     **_FINDINGS,
     **_ADJUSTMENTS,
     **_SPEED,
+    **estimate.TEXTS,
     **PAGE,
     **TRACE,
     **CLASS,
