@@ -59,6 +59,11 @@ def dump(grade: Grade) -> str:
     return _written(as_json(grade))
 
 
+def dump_estimate(estimate: Estimate) -> str:
+    """Write an estimate by itself, as a grade has it."""
+    return _written(_estimate(estimate))
+
+
 def dump_all(grades: Iterable[Grade]) -> Iterator[str]:
     """Write several grades as one JSON array of what `dump` writes, grade by grade."""
     before = "["
@@ -94,7 +99,7 @@ def as_json(grade: Grade) -> Json:
         "items": [_item(item) for item in grade.items],
         "cases": [_case(case) for case in grade.cases],
         "timing": _timing(grade.timing) if grade.timing else {},
-        "estimate": estimate_json(grade.estimate) if grade.estimate else {},
+        "estimate": _estimate(grade.estimate) if grade.estimate else {},
         "versions": dict(grade.versions),
         "seconds": plain(dict(grade.seconds)),
         **({"cause": _cause(grade.cause)} if grade.cause else {}),
@@ -205,7 +210,7 @@ def _timing(timing: Timing) -> Json:
     return {name: plain(value) for name, value in fields.items()}
 
 
-def estimate_json(estimate: Estimate) -> Json:
+def _estimate(estimate: Estimate) -> Json:
     """Every field of the record; of a problem its sentence."""
     fields = {
         "device": estimate.device,
