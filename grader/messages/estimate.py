@@ -27,7 +27,7 @@ _LAYOUT: Mapping[str, str] = {
 }
 
 _LIMITS: Mapping[str, str] = {
-    "limit-issue": "slots to issue instructions in",
+    "limit-issue": "issuing instructions",
     "limit-arithmetic": "arithmetic",
     "limit-shared": "shared-memory bandwidth",
     "limit-l1": "L1 bandwidth",

@@ -153,7 +153,7 @@ def test_lines_are_named_where_few_of_them_have_half_of_a_limit() -> None:
     rows = block(estimated(limited(*limits)))
     assert "shared-memory bandwidth: 40 % of the time, most on line 20\n" in rows
     assert "L2 bandwidth: 30 % of the time, most on lines 7, 9\n" in rows
-    assert "slots to issue instructions in: 20 % of the time\n" in rows
+    assert "issuing instructions: 20 % of the time\n" in rows
 
 
 def test_no_more_than_three_limits_are_shown_and_none_that_takes_little() -> None:
