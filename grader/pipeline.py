@@ -181,6 +181,7 @@ def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Name
         error=_error(evidence) if total.verdict is Verdict.ERROR else "",
         advice=evidence.advice,
         timing=score.timing_of(evidence),
+        estimate=evidence.estimate,
         witnesses=evidence.witnesses,
         cause=cause,
         hand_in=submission.hand_in,
@@ -205,7 +206,12 @@ def _array_parameters(assignment: Assignment, built: Build) -> tuple[str, ...]:
 def _evidence_to_store(plan: Plan, evidence: Evidence) -> Evidence:
     """What `rescore` needs of the evidence: no source, no code, of a program's files only the texts."""
     texts = {dict(item.options)["of"] for item in plan.assignment.rubric if item.check == "text"}
-    ran = evidence.ran or execution_digests(plan.assignment, plan.cases, timed=evidence.measures_time)
+    ran = evidence.ran or execution_digests(
+        plan.assignment,
+        plan.cases,
+        timed=evidence.measures_time,
+        estimated=evidence.estimate is not None,
+    )
     cases = tuple(_without_files(case, texts) for case in evidence.cases)
     return replace(evidence, build=_without_code(evidence.build), cases=cases, ran=ran)
 

@@ -30,6 +30,7 @@ COMMANDS = (
     "check",
     "list",
     "trace",
+    "estimate",
     "grade",
     "gradebook",
     "feedback",

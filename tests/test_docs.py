@@ -17,6 +17,7 @@ import pytest
 from grader.analysis import SUBJECTS
 from grader.assignment import load_assignment
 from grader.checks import CHECKS
+from grader.model import CHANGES, DEVICES, LIMITS, PROBLEMS
 from tests.documents import CODE, DOCUMENTS, ROOT, anchors, blocks, code, commands, links, prose, read
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ FOR_USERS = ["README.md", "docs/students.md", "docs/operating.md", "docs/cluster
 GRADER = {page: [line for line in commands(page) if line.startswith("grader ")] for page in FOR_USERS}
 SUBCOMMANDS = {
     *("list", "check", "trace", "grade", "gradebook", "feedback", "report", "rescore", "questions", "merge"),
-    *("new", "validate", "export-student", "export-gradescope", "doctor"),
+    *("estimate", "new", "validate", "export-student", "export-gradescope", "doctor"),
 }
 NEED_AN_ENGINE = [
     line for lines in GRADER.values() for line in lines if "--build-image" in line or "--attack" in line
@@ -231,7 +232,17 @@ def test_an_example_of_the_format_is_an_assignment(kind: str, tmp_path: Path) ->
     assert load_assignment(path.parent).id == "example"
 
 
-FREE = {"counters", "shape", "details", "versions", "witnesses", "milliseconds", "gflops", "case_verdicts"}
+FREE = {
+    "kernels",
+    "counters",
+    "shape",
+    "details",
+    "versions",
+    "witnesses",
+    "milliseconds",
+    "gflops",
+    "case_verdicts",
+}
 """Keys of grade.json whose own keys are names of cases, counters, kernels or programs."""
 
 
@@ -247,10 +258,17 @@ def _keys(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
 
 
 @pytest.mark.parametrize(
-    "grade", ["missing-barrier", "our-error", "partial-credit", "compile-error", "program", "timed"]
+    "grade",
+    ["missing-barrier", "our-error", "partial-credit", "compile-error", "program", "timed", "estimated"],
 )
 def test_the_format_of_grades_names_every_key(grade: str) -> None:
     """That is written; `_exact` beside a key is said once."""
     written = set(re.findall(r"\w+", code("docs/grade-json.md")))
     keys = set(_keys(json.loads(read(f"tests/golden/reports/{grade}.json"))))
     assert sorted(key for key in keys - written if not key.endswith("_exact")) == []
+
+
+def test_the_format_of_grades_names_every_code_of_an_estimate() -> None:
+    """Devices, limits, changes, and why there is none."""
+    named = set(re.findall(r"`([\w-]+)`", read("docs/grade-json.md")))
+    assert [code for code in (*DEVICES, *LIMITS, *CHANGES, *PROBLEMS) if code not in named] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,12 @@ from grader.model import (
     CaseEvidence,
     Comparison,
     Counters,
+    Estimate,
     Evidence,
     Finding,
     FindingKind,
     ProgramRun,
+    Ratio,
     Resources,
     Structure,
     Submission,
@@ -365,3 +368,36 @@ def test_programs_are_rescored_by_what_they_printed(
     course.says(f"{text}  - {{id: new, points: 7, check: text, of: other.txt, matches: 'Hello'}}\n")
     assert course.rescore() == 2
     assert "the file `other.txt`, which is new" in capsys.readouterr().err
+
+
+FAST = "  - {id: fast, points: 4, check: speedup, baseline: naive, none_below: 1, full_at: 1.25%s}\n"
+
+
+def test_an_estimate_is_kept_so_that_a_changed_rubric_may_judge_by_it(course: Course) -> None:
+    """The grade has it from the evidence, and a class is not run again for it."""
+    made = course.says(SOUND + FAST % "")
+    estimate = Estimate("h200", "NVIDIA H200", "naive", (("N", 4096),), Ratio(1.5, 1.3, 1.7), 0.1)
+    course.grades(made, ada=replace(evidence(made), estimate=estimate))
+    stored = course.grade("ada")
+    assert stored["estimate"]["ratio"] == {"median": 1.5, "low": 1.3, "high": 1.7}
+    assert stored["items"][-1]["verdict"] == "skip"
+    course.says(SOUND + FAST % ", estimate: true")
+    assert course.rescore() == 0
+    again = course.grade("ada")
+    assert (again["items"][-1]["points"], again["items"][-1]["estimated"]) == (4, True)
+    assert again["estimate"] == stored["estimate"]
+
+
+def test_an_estimate_for_another_device_is_not_the_one_that_was_made(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is changed, unless no item is judged by it."""
+    made = course.says(SOUND + FAST % "")
+    estimate = Estimate("h200", "NVIDIA H200", "naive", (("N", 4096),), Ratio(1.5, 1.3, 1.7), 0.1)
+    course.grades(made, ada=replace(evidence(made), estimate=estimate))
+    elsewhere = SOUND.replace("timing: {", "timing: {estimate_for: t4, ")
+    course.says(elsewhere + FAST % ", estimate: true")
+    assert course.rescore() == 2
+    assert "what is estimated" in capsys.readouterr().err
+    course.says(elsewhere + FAST % "")
+    assert course.rescore() == 0

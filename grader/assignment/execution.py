@@ -73,11 +73,14 @@ def _hashed(*parts: str | int) -> int:
     return int.from_bytes(sha256(repr(parts).encode()).digest(), "big")
 
 
-def execution_digests(assignment: Assignment, cases: Iterable[Case], *, timed: bool) -> Named[str]:
+def execution_digests(
+    assignment: Assignment, cases: Iterable[Case], *, timed: bool, estimated: bool = False
+) -> Named[str]:
     """Pairs of a piece, in words that fit into a message, and a digest of it.
 
     Evidence that was gathered for all of these pairs is evidence for this assignment; it may hold more.
-    ``timed`` says whether it is about a GPU, where speedups are measured.
+    ``timed`` says whether it is about a GPU, where speedups are measured, and ``estimated`` whether it is
+    about a speedup that was estimated.
     """
     cases = tuple(cases)
     pieces = [
@@ -89,7 +92,12 @@ def execution_digests(assignment: Assignment, cases: Iterable[Case], *, timed: b
         looked_at = [case for case in cases if item.looks_at(case)]
         pieces += _asked_for(item, looked_at, of_kernels=isinstance(assignment.interface, KernelInterface))
     if timed and any(item.check == "speedup" for item in assignment.rubric):
-        pieces.append(("what is timed", _digest(assignment.timing)))
+        measured = assignment.timing and replace(assignment.timing, estimate_for="")
+        pieces.append(("what is timed", _digest(measured)))
+    if estimated and assignment.timing is not None:
+        plan = assignment.timing
+        asked = (plan.shape, plan.baseline, plan.inputs, plan.estimate_for)
+        pieces.append(("what is estimated", _digest(asked)))
     return tuple(dict.fromkeys(pieces))
 
 

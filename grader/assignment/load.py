@@ -389,4 +389,5 @@ def _plan(part: AnyCasePart, sizes: Named[int]) -> CasePlan:
 
 def _timing(part: TimingPart, kernels: Collection[str]) -> TimingPlan:
     solution = part.solution or (SOLUTION if SOLUTION in kernels else "")
-    return TimingPlan(tuple(part.shape.items()), part.baseline, solution, part.inputs, part.budget)
+    shape = tuple(part.shape.items())
+    return TimingPlan(shape, part.baseline, solution, part.inputs, part.budget, part.estimate_for)

@@ -37,12 +37,15 @@ from grader.assignment.program_fields import (
     Stdin,
 )
 from grader.assignment.rubric import KEYS_WE_KNOW, FunctionItem, KernelItem, ProgramItem
-from grader.model import Constant, Visibility
+from grader.model import DEVICES, Constant, Visibility
 
 KINDS = ("kernel", "program", "function", "answers")
 
 SOLUTION = "solution"
 """The model solution's kernel, where `timing` names no other."""
+
+
+_DEVICE: Any = Literal[DEVICES]
 
 
 class FilePart(BaseModel):
@@ -202,13 +205,17 @@ class ProgramCase(FilePart):
 
 
 class TimingPart(FilePart):
-    """What to time on a GPU, next to which of the staff's kernels; ``solution`` is the model solution."""
+    """What to time on a GPU, next to which of the staff's kernels; ``solution`` is the model solution.
+
+    ``estimate_for`` is the device for which the speed is estimated where there is no GPU.
+    """
 
     shape: dict[Name, Extent]
     baseline: Identifier = "naive"
     solution: Identifier | None = None
     inputs: Identifier = "random"
     budget: Budget = 0.6
+    estimate_for: _DEVICE = DEVICES[0]
 
 
 class AssignmentFile(FilePart):

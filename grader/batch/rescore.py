@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from grader.batch.folder import BatchSession, OutFolder
-    from grader.model import Assignment, Case, Grade, ItemGrade
+    from grader.model import Assignment, Case, Grade, ItemGrade, RubricItem
 
 MOST_TOLD = 8
 """Differences that are named."""
@@ -100,7 +100,8 @@ def _must_be_the_same(out: OutFolder, assignment: Assignment, ids: Sequence[str]
         grade = load_grade(out, name)
         evidence = evidence_of(out, grade)
         cases = expand_cases(assignment, grade.seed)
-        wanted = execution_digests(assignment, cases, timed=evidence.measures_time)
+        by_estimate = evidence.estimate is not None and any(map(_is_estimated, assignment.rubric))
+        wanted = execution_digests(assignment, cases, timed=evidence.measures_time, estimated=by_estimate)
         ran = dict(evidence.ran)
         for piece, digest in wanted:
             if ran.get(piece) != digest:
@@ -122,6 +123,11 @@ def _must_be_the_same(out: OutFolder, assignment: Assignment, ids: Sequence[str]
             ]
         )
     )
+
+
+def _is_estimated(item: RubricItem) -> bool:
+    """Whether an item is judged by an estimated speed, where nothing is measured."""
+    return bool(dict(item.options).get("estimate"))
 
 
 def with_released(

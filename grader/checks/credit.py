@@ -99,13 +99,35 @@ def speedup_limit(threshold: Threshold, solution: float) -> SpeedupLimit:
     return SpeedupLimit(threshold.speedup(solution), None if threshold.of_solution else threshold.fixed)
 
 
-def decimals(values: Collection[float], limits: Iterable[SpeedupLimit] = ()) -> int:
+class CreditStep(NamedTuple):
+    """A speedup that is asked for on this device, and the share of the points that it earns."""
+
+    asked: SpeedupLimit
+    credit: Fraction
+    threshold: Threshold
+
+
+def credit_steps(steps: Steps, solution: float) -> tuple[CreditStep, ...]:
+    """What an item asks for where the model solution has the speedup ``solution``."""
+    return tuple(
+        CreditStep(speedup_limit(threshold, solution), credit, threshold) for threshold, credit in steps
+    )
+
+
+def reached(steps: Iterable[CreditStep]) -> Fraction:
+    """The credit of the highest of these steps; nothing where there are none."""
+    return max((step.credit for step in steps), default=Fraction(0))
+
+
+def decimals(
+    values: Collection[float], limits: Iterable[SpeedupLimit] = (), fewest: int = FEWEST_DECIMALS
+) -> int:
     """The fewest decimals with which every value looks to be on the side of every limit where it is.
 
     The values look different as well, unless that takes more than `ENOUGH_DECIMALS`.
     """
     pairs = [(value, limit) for value in values for limit in limits]
-    for digits in range(FEWEST_DECIMALS, MOST_DECIMALS):
+    for digits in range(fewest, MOST_DECIMALS):
         different = len({f"{value:.{digits}f}" for value in values}) == len(set(values))
         if (different or digits >= ENOUGH_DECIMALS) and all(_same_side(*pair, digits) for pair in pairs):
             return digits

@@ -6,46 +6,40 @@ timed launch left a wrong result, or took less time than the device can do it in
 
 The same rounds time the baseline against itself. Where that is not 1, within `NOISE`, the device was not
 fit to measure anything, and that is ours.
+
+Without a GPU the item is skipped, unless it says ``estimate: true``: `grader.checks.estimated`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.checks import output, wording
+from grader.checks import estimated, output, wording
 from grader.checks.cases import FULL, NOTHING, error_result, our_trouble
 from grader.checks.check import Check, key
 from grader.checks.credit import (
-    SpeedupLimit,
     band,
+    credit_steps,
     decimals,
     is_below,
     milliseconds,
     out_of_order,
-    speedup_limit,
+    reached,
 )
 from grader.messages import text_of
 from grader.model import CheckResult, Finding, FindingKind, Ratio, Severity, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from fractions import Fraction
 
     from grader.checks.check import Disorder
-    from grader.checks.credit import Steps
+    from grader.checks.credit import CreditStep, Steps
     from grader.model import Evidence, Named, RubricItem, Threshold, Timing
 
 NOISE = 0.02
 """How far from 1 the whole interval of the baseline against itself may lie."""
-
-
-class CreditStep(NamedTuple):
-    """A speedup that is asked for on this device, and the share of the points that it earns."""
-
-    asked: SpeedupLimit
-    credit: Fraction
-    threshold: Threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +47,8 @@ class SpeedupCheck(Check):
     """How many times as fast as the baseline.
 
     Credit grows from nothing at ``none_below`` to all of it at ``full_at``, a tenth at a time, or in
-    ``steps``. What the measurement cannot decide counts for the student.
+    ``steps``. What the measurement cannot decide counts for the student. With ``estimate`` it is judged
+    without a GPU, too, by an estimated speedup; what that cannot decide earns nothing.
     """
 
     name: ClassVar[str] = "speedup"
@@ -66,6 +61,7 @@ class SpeedupCheck(Check):
     none_below: Threshold | None = key("Speedup", None)
     full_at: Threshold | None = key("Speedup", None)
     steps: Steps | None = key("SpeedupSteps", None)
+    estimate: bool | None = key("Flag", None)
 
     def options(self) -> Named[Any]:
         """The baseline, and the steps of credit that the item asks for in either way."""
@@ -96,6 +92,8 @@ class SpeedupCheck(Check):
             yield ("none_below",), "expected at most what `full_at` says"
         for index, name, message in out_of_order(self.steps) if self.steps else ():
             yield ("steps", index, name), message
+        for path in self.shares_of_solution() if self.estimate else ():
+            yield path, "expected a number beside `estimate: true`: nobody estimates the model solution"
 
     def shares_of_solution(self) -> Iterator[tuple[str | int, ...]]:
         """The keys that ask for a share of what the model solution reaches."""
@@ -104,12 +102,10 @@ class SpeedupCheck(Check):
         yield from (path for path, threshold in (*ends, *steps) if threshold and threshold.of_solution)
 
     def judge(self, evidence: Evidence) -> CheckResult:
-        """Compare the measured speedup with the item's steps; skip where nothing is timed."""
+        """Compare the measured speedup with the item's steps; skip where nothing is timed or estimated."""
         timing = evidence.timing
         if timing is None:
-            needs_gpu = not evidence.measures_time
-            why = text_of("needs-gpu" if needs_gpu else "nothing-timed")
-            return CheckResult(self.item, Verdict.SKIP, NOTHING, why, needs_gpu=needs_gpu)
+            return self._untimed(evidence)
         if timing.error:
             return error_result(self.item, timing.error)
         wrong = tuple(finding for finding in timing.findings if finding.severity is not Severity.INFO)
@@ -121,6 +117,14 @@ class SpeedupCheck(Check):
         if trouble:
             return error_result(self.item, trouble)
         return self._judge_timing(timing, timing.speedup)
+
+    def _untimed(self, evidence: Evidence) -> CheckResult:
+        """Where there is no GPU, or where nobody was to be timed."""
+        if evidence.measures_time:
+            return CheckResult(self.item, Verdict.SKIP, NOTHING, text_of("nothing-timed"))
+        if self.estimate:
+            return estimated.judged(self.item, self.baseline, self.credit(), evidence)
+        return estimated.skipped(self.item, evidence.estimate)
 
     def _trouble(self, timing: Timing) -> str:
         """Why the measurement cannot be used, through no fault of the student; empty where it can."""
@@ -140,11 +144,8 @@ class SpeedupCheck(Check):
 
     def _judge_timing(self, timing: Timing, speedup: Ratio) -> CheckResult:
         solution = timing.solution.median if timing.solution else 0.0
-        steps = tuple(
-            CreditStep(speedup_limit(threshold, solution), credit, threshold)
-            for threshold, credit in self.credit()
-        )
-        earned = _credit(step for step in steps if not speedup.high < step.asked.value)
+        steps = credit_steps(self.credit(), solution)
+        earned = reached(step for step in steps if not speedup.high < step.asked.value)
         full = earned == FULL
         findings = () if full else (Finding(FindingKind.SLOW, _against_others(timing), witnesses=("gpu",)),)
         return CheckResult(
@@ -171,15 +172,11 @@ def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
     return error_result(item, text_of("not-timed"))
 
 
-def _credit(reached: Iterable[CreditStep]) -> Fraction:
-    return max((step.credit for step in reached), default=NOTHING)
-
-
 def _message(timing: Timing, speedup: Ratio, steps: tuple[CreditStep, ...], earned: Fraction) -> str:
     """The speedup with its interval, what was asked for, and where the doubt counted for the student."""
     last = steps[-1]
     above = min((step for step in steps if step.credit > earned), key=lambda s: s.credit, default=last)
-    certain = _credit(step for step in steps if speedup.low >= step.asked.value)
+    certain = reached(step for step in steps if speedup.low >= step.asked.value)
     doubtful = next(step for step in steps if step.credit == earned) if earned > certain else None
     quoted = (above, last, *((doubtful,) if doubtful else ()))
     measured = (speedup.median, speedup.low, speedup.high)

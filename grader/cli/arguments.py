@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.backends import AUTO, CHOICES
+from grader.errors import UsageError
 from grader.gpu import RaceJudge
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grader.batch.resume import Shard
 
 ASSIGNMENT = "an id such as tiled-matmul, or a path"
@@ -23,6 +26,8 @@ FORMATS = ("github", "gcc", "sarif", "gitlab")
 
 JUDGES = ("prairielearn", "classroom50")
 """Platforms that read one result from standard output (`grader.reports.judges`)."""
+
+_SIZE = re.compile(r"([A-Za-z_]\w*)=(\d{1,9})")
 
 SANDBOXES = ("auto", "docker", "bubblewrap", "local", "none")
 
@@ -111,6 +116,16 @@ def positive(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) < 2**31:
         raise argparse.ArgumentTypeError("expected a whole number of at least 1")
     return int(text)
+
+
+def sizes(text: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """`M=8,K=8,N=8` of ``--shape`` in the order of the names; raises UsageError unless each has one size."""
+    matches = [_SIZE.fullmatch(part.strip()) for part in text.split(",")]
+    given = {match[1]: int(match[2]) for match in matches if match}
+    if None in matches or len(given) != len(matches) or set(given) != set(names) or 0 in given.values():
+        example = ",".join(f"{name}=8" for name in names)
+        raise UsageError(f"--shape {text}: expected each size once, such as {example}")
+    return tuple((name, given[name]) for name in names)
 
 
 def seed(text: str) -> int:

@@ -73,6 +73,11 @@ COMMANDS = (
         "grader trace tiled-matmul mine.cu --case mp3 --block 0,0 --html trace.html",
     ),
     Command(
+        "estimate",
+        "estimate how fast a kernel is on a GPU that is not at hand",
+        "grader estimate tiled-matmul mine.cu --device h100",
+    ),
+    Command(
         "questions",
         "print a student's sheet of questions",
         "grader questions memory-analysis --student ada",

@@ -27,8 +27,6 @@ BY_HAND = "by-hand"
 
 _AXES = 3
 
-_EXTENT = re.compile(r"([A-Za-z_]\w*)=(\d{1,9})")
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
@@ -134,12 +132,7 @@ def _shape(text: str, like: Case) -> tuple[tuple[str, int], ...]:
     wanted = [name for name, _ in like.shape]
     if not wanted:
         raise UsageError(f"--shape {text}: case {like.id} has no sizes")
-    matches = [_EXTENT.fullmatch(part.strip()) for part in text.split(",")]
-    given = {match[1]: int(match[2]) for match in matches if match}
-    if None in matches or len(given) != len(matches) or set(given) != set(wanted) or 0 in given.values():
-        example = ",".join(f"{name}=8" for name in wanted)
-        raise UsageError(f"--shape {text}: expected each size once, such as {example}")
-    return tuple((name, given[name]) for name in wanted)
+    return arguments.sizes(text, wanted)
 
 
 def _block(text: str) -> tuple[int, ...]:

@@ -257,6 +257,8 @@ _PROGRAMS: Mapping[str, str] = {**_ENDINGS, **_PRINTED, **_NUMBERS, **_ARRAYS}
 
 _SPEEDUP: Mapping[str, str] = {
     "needs-gpu": "needs a GPU: time is measured there only",
+    "needs-gpu-estimated": "needs a GPU: time is measured there only; an estimate gives no points",
+    "needs-gpu-not-estimated": "needs a GPU, for its speed cannot be estimated: {reason}",
     "nothing-timed": "nothing was timed this time",
     "other-kernel-timed": "the {wanted} kernel was not timed, but the {baseline} kernel",
     "not-timed-against-itself": "the {baseline} kernel was not timed against itself",
@@ -274,6 +276,15 @@ _SPEEDUP: Mapping[str, str] = {
     "asked-for-share": "{speedup} asked for {share} of the points",
     "asked-for-full": "{speedup} asked for full credit",
     "asked-in-doubt": "whether it reaches {speedup} could not be told, and that counts for the submission",
+    "as-fast-estimated": (
+        "estimated for an {device}, not measured: {median} times as fast as the {baseline} kernel "
+        "({low} to {high}; {error})"
+    ),
+    "as-fast-estimated-at": (
+        "estimated for an {device} at {shape}, not measured: {median} times as fast as the {baseline} kernel "
+        "({low} to {high}; {error})"
+    ),
+    "asked-in-doubt-estimated": "an estimate cannot tell whether it reaches {speedup}, so that earns nothing",
     "of-solution": "{speedup} ({share} of the model solution's {solution})",
     "slower": "the kernel is slower than was asked for",
     "kernel-takes": "the kernel takes {time} ms; {others}",

@@ -1,9 +1,10 @@
-"""The words of reports: of all of them, of a submission's page, and of a class as staff see it."""
+"""The words of reports: of all, of a submission's page, of estimates, and of a class as staff see it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.messages import estimate
 from grader.messages.trace import TRACE
 
 if TYPE_CHECKING:
@@ -388,6 +389,7 @@ TEXTS: Mapping[str, str] = {
     **_FINDINGS,
     **_ADJUSTMENTS,
     **_SPEED,
+    **estimate.TEXTS,
     **PAGE,
     **TRACE,
     **CLASS,

@@ -26,7 +26,16 @@ from grader.model.assignment import (
     TimingPlan,
 )
 from grader.model.course import Adjustment, HandIn, Student
-from grader.model.estimate import CHANGES, LIMITS, Estimate, EstimatedChange, KernelEstimate, LimitShare
+from grader.model.estimate import (
+    CHANGES,
+    DEVICES,
+    LIMITS,
+    PROBLEMS,
+    Estimate,
+    EstimatedChange,
+    KernelEstimate,
+    LimitShare,
+)
 from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
 from grader.model.grade import (
     Amounts,
@@ -81,10 +90,12 @@ from grader.model.work import (
 
 __all__ = [
     "CHANGES",
+    "DEVICES",
     "LIMITS",
     "MOST_IN_BLOCK",
     "MOST_IN_GRID",
     "MOST_THREADS",
+    "PROBLEMS",
     "SEVERITIES",
     "TOO_MUCH_WORK",
     "TRACED",

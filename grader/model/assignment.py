@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError
+from grader.model.estimate import DEVICES
 from grader.model.findings import Clause
 from grader.model.terms import Visibility
 
@@ -206,7 +207,8 @@ class TimingPlan:
     """What to time (on a GPU): the shape, and the kernels in ``reference/<operation>/`` to time beside it.
 
     ``solution`` is the model solution, empty where there is none. ``inputs`` names the oracle's kind of
-    inputs. ``budget_seconds`` bounds the timed rounds of one submission.
+    inputs. ``budget_seconds`` bounds the timed rounds of one submission. ``estimate_for`` is the device for
+    which the speed is estimated, one of `grader.model.estimate.DEVICES`.
     """
 
     shape: Named[int]
@@ -214,6 +216,7 @@ class TimingPlan:
     solution: str = "solution"
     inputs: str = "random"
     budget_seconds: float = 0.6
+    estimate_for: str = DEVICES[0]
 
 
 @dataclass(frozen=True, slots=True)

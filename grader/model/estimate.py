@@ -26,6 +26,14 @@ LIMITS = (
 bandwidth of shared memory, of L1, of L2 and of DRAM, waiting for global memory, waiting for results of other
 instructions, waiting at barriers, and what every launch takes."""
 
+DEVICES = ("h200", "h100", "a100", "rtx4090", "t4")
+"""The devices that are modelled, by the keys with which assignments and commands name them."""
+
+PROBLEMS = ("machine-code", "too-much-work", "not-launched", "no-disassembler", "unlike", "wrong")
+"""Why there is no estimate, as codes: an instruction that the model does not know (``opcode``), a shape that
+takes the emulator too long, a launch that is refused, no program that reads machine code, lanes whose ways
+depend on data of which a sample does not show all, and results that are wrong."""
+
 CHANGES = ("no-bank-conflicts", "coalesced", "fewer-shared-loads", "more-warps", "no-barriers")
 """Single changes of a kernel whose effect the same model is asked for."""
 
@@ -74,7 +82,8 @@ class Estimate:
     ``ratio`` is how many times as fast as the baseline, with the interval that the model's own error leaves.
     ``error_bound`` is that error: the share by which nine in ten ratios were off at most when the model was
     compared with measurements. ``kernels`` has ``student`` and the baseline by their names.
-    Where there is no estimate ``problem`` says why, as a code with ``details``, and the rest is empty.
+    Where there is no estimate ``problem`` says why, as a code of `PROBLEMS` with ``details``, and the rest is
+    empty.
     """
 
     device: str

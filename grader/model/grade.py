@@ -243,6 +243,8 @@ class CheckResult:
     """False for a fail of which nothing is known but that something else it needs has failed."""
     needs_gpu: bool = False
     """Whether it was skipped because it needs a GPU, and there is none."""
+    estimated: bool = False
+    """Whether it was decided by an estimated speed, where nothing was measured."""
     amounts: Amounts | None = None
     """What a traffic item compared, in the visible cases."""
 

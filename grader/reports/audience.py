@@ -1,8 +1,9 @@
 """What a student may see of a grade.
 
-A hidden case or item shows its title and its verdict. Its shape, values, counters and timing would give
-it away. The checks write their messages for students to begin with (they quote visible cases only); this
-is where everything else is left out, and where a message that names a hidden case all the same is caught.
+A hidden case or item shows its title and its verdict. Its shape, values, counters and speed, measured or
+estimated, would give it away. The checks write their messages for students to begin with (they quote visible
+cases only); this is where everything else is left out, and where a message that names a hidden case all the
+same is caught.
 
 ``after_due_date`` and ``after_published`` count as hidden until somebody says that they are released: a
 report does not know whether the day has come. What is ``hidden`` stays hidden for good. What items say was
@@ -51,12 +52,14 @@ def student_view(grade: Grade, released: Released = "") -> Grade:
     shown = SHOWN[released]
     hidden = [case.case.id for case in grade.cases if case.case.visibility not in shown]
     alias = {case_id: f"hidden-{number}" for number, case_id in enumerate(hidden, start=1)}
+    speed_is_hidden = _speed_is_hidden(grade, shown)
     return replace(
         grade,
         seed=0,
         items=tuple(_item(item, alias, shown) for item in grade.items),
         cases=tuple(_case(case, alias) for case in grade.cases),
-        timing=None if _speed_is_hidden(grade, shown) else grade.timing,
+        timing=None if speed_is_hidden else grade.timing,
+        estimate=None if speed_is_hidden else grade.estimate,
         witnesses=(),
         error=_error(grade, alias),
         evidence=None,
@@ -111,7 +114,7 @@ def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibili
         message = text_of(WORDS[result.verdict])
         item = replace(item, hint="")
         result = replace(result, item=item, message=message, message_staff="", hint="", findings=())
-        result = replace(result, case_verdicts=(), amounts=None)
+        result = replace(result, case_verdicts=(), amounts=None, estimated=False)
     elif _names_hidden(result.message + result.hint, alias):
         message = text_of(f"{WORDS[result.verdict]}-hidden")
         result = replace(result, message=message, hint=item.hint)

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from grader.checks.estimated import problem
 from grader.model import Clause
 from grader.reports import wording
+from grader.reports.words import in_its_words
 from grader.text import escape_character, is_visible, listed
 
 if TYPE_CHECKING:
@@ -29,10 +31,12 @@ if TYPE_CHECKING:
         CaseGrade,
         Cause,
         Detail,
+        Estimate,
         Finding,
         Grade,
         HandIn,
         ItemGrade,
+        KernelEstimate,
         Ratio,
         Timing,
     )
@@ -55,6 +59,11 @@ def dump(grade: Grade) -> str:
     return _written(as_json(grade))
 
 
+def dump_estimate(estimate: Estimate) -> str:
+    """Write an estimate by itself, as a grade has it."""
+    return _written(_estimate(estimate))
+
+
 def dump_all(grades: Iterable[Grade]) -> Iterator[str]:
     """Write several grades as one JSON array of what `dump` writes, grade by grade."""
     before = "["
@@ -64,6 +73,7 @@ def dump_all(grades: Iterable[Grade]) -> Iterator[str]:
     yield "\n]\n" if before == "," else "[]\n"
 
 
+@in_its_words
 def as_json(grade: Grade) -> Json:
     """Write a grade as plain dictionaries, lists, texts and numbers."""
     return {
@@ -89,6 +99,7 @@ def as_json(grade: Grade) -> Json:
         "items": [_item(item) for item in grade.items],
         "cases": [_case(case) for case in grade.cases],
         "timing": _timing(grade.timing) if grade.timing else {},
+        "estimate": _estimate(grade.estimate) if grade.estimate else {},
         "versions": dict(grade.versions),
         "seconds": plain(dict(grade.seconds)),
         **({"cause": _cause(grade.cause)} if grade.cause else {}),
@@ -199,6 +210,31 @@ def _timing(timing: Timing) -> Json:
     return {name: plain(value) for name, value in fields.items()}
 
 
+def _estimate(estimate: Estimate) -> Json:
+    """Every field of the record; of a problem its sentence."""
+    fields = {
+        "device": estimate.device,
+        "device_name": estimate.device_name,
+        "baseline": estimate.baseline,
+        "shape": dict(estimate.shape),
+        "ratio": _ratio(estimate.ratio),
+        "error_bound": estimate.error_bound,
+        "kernels": {name: _kernel(kernel) for name, kernel in estimate.kernels},
+        "changes": [asdict(change) for change in estimate.changes],
+        "problem": estimate.problem,
+        "message": problem(estimate),
+    }
+    return {name: plain(value) for name, value in fields.items()}
+
+
+def _kernel(kernel: KernelEstimate) -> Json:
+    limits = [
+        {**asdict(limit), "lines": [{"line": line, "share": share} for line, share in limit.lines]}
+        for limit in kernel.limits
+    ]
+    return {"milliseconds": kernel.milliseconds, "occupancy": kernel.occupancy, "limits": limits}
+
+
 def _ratio(ratio: Ratio | None) -> Json | None:
     return None if ratio is None else asdict(ratio)
 
@@ -216,6 +252,7 @@ def _item(grade: ItemGrade) -> Json:
         "message": result.message,
         **({"message_staff": result.message_staff} if result.message_staff else {}),
         **({} if result.judged else {"judged": False}),
+        **({"estimated": True} if result.estimated else {}),
         "hint": result.hint,
         "item_hint": item.hint,
         "visibility": item.visibility.value,

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from grader.model import Verdict, Visibility
-from grader.reports import text, wording
+from grader.reports import estimate, text, wording
 from grader.reports.audience import Released, student_view
 from grader.reports.excerpts import NONE_FURTHER, Sources
 from grader.reports.text import apart, title
@@ -72,6 +72,9 @@ def render(
     fast = wording.measured(shown)
     if fast is not None:
         extra = {**extra, "gpu": one_line(shown.device), "speedup": asdict(fast)}
+    if shown.estimate is not None and shown.estimate.ratio is not None:
+        model = {"gpu": one_line(shown.estimate.device_name), **asdict(shown.estimate.ratio)}
+        extra = {**extra, "estimated_speedup": model}
     if extra:
         results["extra_data"] = {**extra}
     return _dump(results)
@@ -97,10 +100,11 @@ def _tests(grade: Grade, sources: Sources) -> Iterator[dict[str, Any]]:
 
 def _test(view: Grade, item: ItemGrade, sources: Sources) -> dict[str, Any]:
     result = item.result
+    told = [text.details(view, item, sources, width=WIDTH), *estimate.lines_beside(view, item)]
     test: dict[str, Any] = {
         "name": title(item) + apart(item),
         "visibility": result.item.visibility.value,
-        "output": text.details(view, item, sources, width=WIDTH),
+        "output": "\n".join(told),
         "output_format": "text",
     }
     if result.verdict in _STATUS:

@@ -28,7 +28,7 @@ from junit_xml import TestCase, TestSuite
 from grader.checks import CHECKS
 from grader.messages import text_of
 from grader.model import Verdict
-from grader.reports import excerpts, wording
+from grader.reports import estimate, excerpts, wording
 from grader.reports.text import case_name, title
 from grader.reports.words import in_its_words
 from grader.text import headline, many_lines, one_line
@@ -211,6 +211,11 @@ def _properties(grade: Grade) -> dict[str, str]:
     if fast is not None:
         shown |= {"gpu": grade.device, "speedup": f"{fast.median:.4f}"}
         shown |= {"speedup.low": f"{fast.low:.4f}", "speedup.high": f"{fast.high:.4f}"}
+    model = grade.estimate
+    if model is not None and model.ratio is not None:
+        ratio = model.ratio
+        shown |= {"estimated.gpu": model.device_name, "estimated.speedup": f"{ratio.median:.4f}"}
+        shown |= {"estimated.low": f"{ratio.low:.4f}", "estimated.high": f"{ratio.high:.4f}"}
     for item in grade.items:
         if item.result.verdict in {Verdict.PASS, Verdict.FAIL}:
             shown[f"points.{item.result.item.id}"] = wording.shown(item.points)
@@ -313,4 +318,5 @@ def _output(grade: Grade, outcome: ItemOutcome, sources: excerpts.Sources) -> st
         lines.append(f"{text_of('try')} {result.hint}")
     if grade.error and outcome.verdict == Verdict.ERROR:
         lines.append(grade.error)
+    lines += estimate.lines_beside(grade, outcome.item)
     return "\n".join(dict.fromkeys(lines))

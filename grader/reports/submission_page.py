@@ -15,7 +15,7 @@ from grader.checks.traffic import METRICS
 from grader.checks.wording import plain_percent, sizes
 from grader.messages import text_of
 from grader.model import TRACED, FindingKind
-from grader.reports import excerpts, pictures, text, wording
+from grader.reports import estimate, excerpts, pictures, text, wording
 from grader.reports.wording import FAILED, PARTLY, PASSED, WAITING, State, state_of
 from grader.text import one_line
 
@@ -220,6 +220,9 @@ def view(
         "speed": wording.speed(shown),
         "speedups": tuple(_speedups(shown)),
         "shares": tuple(_shares(shown)),
+        "estimate": estimate.shown(shown),
+        "estimated_speedups": tuple(_estimated_speedup(shown)),
+        "estimated_limits": tuple(_estimated_limits(shown)),
         "facts": tuple(_facts(shown)),
     }
 
@@ -360,6 +363,21 @@ def _shares(grade: Grade) -> Iterator[AmountBar]:
             yield AmountBar(
                 text_of(name), pictures.bar([pictures.Part(share, "fill")]), f"{100 * share:.3g} %"
             )
+
+
+def _estimated_speedup(grade: Grade) -> Iterator[AmountBar]:
+    """The ratio that a model gives, with its interval and a line at 1."""
+    model = grade.estimate
+    if model is not None and model.ratio is not None:
+        bar = _interval(model.ratio, 1.05 * max(1.0, model.ratio.high))
+        yield AmountBar(text_of("kernel-student"), bar, estimate.ratio_in_words(model.ratio))
+
+
+def _estimated_limits(grade: Grade) -> Iterator[AmountBar]:
+    """The share of the submission's time that each limit takes."""
+    for limit in estimate.large_limits(grade.estimate) if grade.estimate else ():
+        bar = pictures.bar([pictures.Part(limit.share, "fill")])
+        yield AmountBar(estimate.limit_name(limit.limit), bar, f"{100 * limit.share:.0f} %")
 
 
 def _facts(grade: Grade) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.messages import text_of
 from grader.model import Finding, FindingKind, Severity, Verdict
-from grader.reports import excerpts, wording
+from grader.reports import estimate, excerpts, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
 from grader.reports.wording import MARKS, STYLES, look
@@ -73,6 +73,7 @@ def render(
         shapes = shapes and not items[0].result.case_verdicts
     _skipped(page, shown)
     wording.write(page, shown)
+    estimate.write(page, shown)
     _advice(page, shown)
     if audience == "staff":
         _appendix(page, shown)

@@ -77,3 +77,28 @@ def test_without_a_model_solution_there_is_none_to_time(write: Write, tmp_path: 
         "name it in `timing.solution`"
     )
     assert len(caught.value.problems) == 1
+
+
+def test_an_item_may_ask_to_be_judged_by_an_estimate(write: Write) -> None:
+    """Not unless it says so, and for the device that `timing` names."""
+    text = SOUND.replace("timing: {", "timing: {estimate_for: rtx4090, ")
+    assignment = load_assignment(write(text + SPEEDUP % "none_below: 1, full_at: 2, estimate: true"))
+    assert dict(assignment.rubric[-1].options)["estimate"] is True
+    assert assignment.timing is not None
+    assert assignment.timing.estimate_for == "rtx4090"
+    plain = load_assignment(write(SOUND + SPEEDUP % "none_below: 1, full_at: 2"))
+    assert "estimate" not in dict(plain.rubric[-1].options)
+    assert plain.timing is not None
+    assert plain.timing.estimate_for == "h200"
+
+
+def test_a_share_of_the_model_solution_is_not_estimated(write: Write) -> None:
+    """And a device that nobody models is none; both are said at their keys."""
+    text = SOUND.replace("timing: {", "timing: {estimate_for: h300, ")
+    with pytest.raises(SpecError) as caught:
+        load_assignment(write(text + SPEEDUP % "none_below: 1, full_at: 0.9 of solution, estimate: true"))
+    problems = [problem.partition("assignment.yaml:")[2] for problem in caught.value.problems]
+    assert [problem.partition(": ")[2] for problem in problems] == [
+        "timing.estimate_for: `h300` means nothing here; did you mean `h200`?",
+        "rubric[2].full_at: expected a number beside `estimate: true`: nobody estimates the model solution",
+    ]

@@ -10,10 +10,14 @@ import pytest
 
 from grader.checks import run_checks
 from grader.checks.cases import FULL, NOTHING
-from grader.checks.credit import band
+from grader.checks.credit import Steps, band
 from grader.model import (
     Build,
+    Case,
+    CaseEvidence,
     CheckResult,
+    Comparison,
+    Estimate,
     Evidence,
     Finding,
     FindingKind,
@@ -23,6 +27,7 @@ from grader.model import (
     Threshold,
     Timing,
     Verdict,
+    Visibility,
 )
 from tests.checks.judging import judge
 
@@ -228,3 +233,110 @@ def test_a_speedup_that_needs_a_failed_item_is_not_judged(item: Make) -> None:
     rubric = (item("compile"), item("speedup", needs=("compile",)))
     result = run_checks(rubric, Evidence("gpu", Build(ok=False), timing=Timing()))[1]
     assert (result.verdict, result.message) == (Verdict.FAIL, "not judged until “an item” passes")
+
+
+ESTIMATE = Estimate(
+    "h200",
+    "NVIDIA H200",
+    "naive",
+    (("M", 1024), ("K", 1024), ("N", 1024)),
+    Ratio(1.52, 1.31, 1.74),
+    0.124,
+)
+RIGHT = CaseEvidence(
+    Case("c", (), (), Visibility.VISIBLE, "random", 1), (Comparison("C", 4, 0, 0, 0.0, 1.0),)
+)
+
+
+def without_gpu(
+    estimate: Estimate | None,
+    *,
+    counts: bool = True,
+    steps: Steps = LINEAR,
+    build: Build = Build(ok=True),  # noqa: B008 - frozen
+    cases: tuple[CaseEvidence, ...] = (RIGHT,),
+) -> CheckResult:
+    """What the check says where there is no GPU, of an item for which estimates count, or do not."""
+    options = (("baseline", "naive"), ("steps", steps), *((("estimate", True),) if counts else ()))
+    item = RubricItem("fast", "Fast", Fraction(10), "speedup", options=options, hint="coalesce")
+    return judge(item, Evidence("emulator", build, cases, estimate=estimate))
+
+
+def between(low: float, high: float) -> Estimate:
+    """An estimate with this interval."""
+    return replace(ESTIMATE, ratio=Ratio((low + high) / 2, low, high))
+
+
+def test_an_estimate_gives_no_points_unless_the_item_says_so() -> None:
+    """The item is skipped as without, and says what the estimate is worth."""
+    result = without_gpu(ESTIMATE, counts=False)
+    assert (result.verdict, result.fraction, result.needs_gpu) == (Verdict.SKIP, NOTHING, True)
+    assert result.message == "needs a GPU: time is measured there only; an estimate gives no points"
+    failed = without_gpu(replace(ESTIMATE, ratio=None, problem="unlike"), counts=False)
+    assert failed.message == "needs a GPU: time is measured there only"
+
+
+def test_an_item_may_be_judged_by_the_estimate() -> None:
+    """The message says that it was estimated, for what device, and how well the estimate does."""
+    result = without_gpu(ESTIMATE)
+    assert (result.verdict, result.fraction, result.estimated) == (Verdict.PASS, FULL, True)
+    assert result.message == (
+        "estimated for an NVIDIA H200 at M = K = N = 1024, not measured: 1.5 times as fast as the naive "
+        "kernel (1.3 to 1.7; nine in ten estimates were off by at most 12.4 % where a GPU measured them); "
+        "1.25 asked for full credit"
+    )
+
+
+def test_a_step_counts_only_where_the_whole_estimated_interval_is_above_it() -> None:
+    """What is in doubt earns nothing here: a measurement would decide it."""
+    result = without_gpu(between(1.14, 1.4))
+    assert (result.verdict, result.fraction, result.hint) == (Verdict.FAIL, Fraction(1, 2), "coalesce")
+    assert result.message.endswith(
+        "1.15 asked for 60 % of the points; 1.25 asked for full credit; "
+        "an estimate cannot tell whether it reaches 1.15, so that earns nothing"
+    )
+    below = without_gpu(between(0.8, 0.9))
+    assert (below.verdict, below.fraction) == (Verdict.FAIL, NOTHING)
+    assert "cannot tell" not in below.message
+
+
+def test_what_cannot_be_estimated_is_skipped_with_its_reason() -> None:
+    """Nobody is to blame for an instruction that the model does not know."""
+    model = Estimate("h200", problem="machine-code", details=(("opcode", "HGMMA"),))
+    result = without_gpu(model)
+    assert (result.verdict, result.needs_gpu, result.estimated) == (Verdict.SKIP, True, False)
+    assert result.message == (
+        "needs a GPU, for its speed cannot be estimated: "
+        "the model does not know the machine instruction `HGMMA`"
+    )
+    assert without_gpu(None).message == "needs a GPU: time is measured there only"
+
+
+def test_a_kernel_that_is_wrong_earns_nothing_by_an_estimate() -> None:
+    """As on a GPU, where it is not timed: whether a case or the estimate saw it."""
+    wrong = replace(RIGHT, comparisons=(Comparison("C", 4, 2, 0, 9.0, 1.0),))
+    for result in (
+        without_gpu(ESTIMATE, cases=(wrong,)),
+        without_gpu(Estimate("h200", problem="wrong")),
+    ):
+        assert (result.verdict, result.fraction) == (Verdict.FAIL, NOTHING)
+        assert result.message == "not timed, because it does not compute the right answer in every case"
+    unbuilt = without_gpu(None, build=Build(ok=False), cases=())
+    assert unbuilt.message == "nothing could be timed, because the submission does not build"
+
+
+def test_a_failure_of_ours_is_an_error_beside_an_estimate_too() -> None:
+    """And so is an estimate beside another baseline, or of a share of what nobody estimated."""
+    assert without_gpu(ESTIMATE, cases=(replace(RIGHT, error="broken"),)).verdict is Verdict.ERROR
+    assert without_gpu(replace(ESTIMATE, baseline="other")).verdict is Verdict.ERROR
+    assert without_gpu(ESTIMATE, steps=RELATIVE).verdict is Verdict.ERROR
+
+
+def test_where_a_gpu_measures_the_estimate_decides_nothing() -> None:
+    """The measured speedup does."""
+    options = (("baseline", "naive"), ("steps", LINEAR), ("estimate", True))
+    item = RubricItem("fast", "Fast", Fraction(10), "speedup", options=options)
+    timed = judge(item, Evidence("gpu", Build(ok=True), timing=at(0.8, 0.79, 0.81), estimate=ESTIMATE))
+    assert (timed.verdict, timed.fraction, timed.estimated) == (Verdict.FAIL, NOTHING, False)
+    untimed = judge(item, Evidence("gpu", Build(ok=True), measures_time=True, estimate=ESTIMATE))
+    assert untimed.message == "nothing was timed this time"

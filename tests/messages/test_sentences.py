@@ -23,7 +23,18 @@ from grader.messages.sentences import (
     Sentences,
     named_fields,
 )
-from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Verdict, Visibility
+from grader.model import (
+    CHANGES,
+    LIMITS,
+    PROBLEMS,
+    Access,
+    Clause,
+    Finding,
+    FindingCode,
+    FindingKind,
+    Verdict,
+    Visibility,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,6 +150,10 @@ FAMILIES = {
         (("class-state",), ("-excused", "-full", "-look", "-nothing", "-partly")),
         (("class",), tuple(f"-{visibility.value}" for visibility in Visibility)),
         (("kind",), tuple(f"-{kind}" for kind in FindingKind)),
+        (("limit",), tuple(f"-{limit}" for limit in LIMITS)),
+        (("change",), tuple(f"-{change}" for change in CHANGES)),
+        (("problem", "hint"), tuple(f"-{problem}" for problem in PROBLEMS)),
+        (("estimate-heading",), ("-at",)),
     )
     for name in names
     for ending in endings

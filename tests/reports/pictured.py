@@ -1,4 +1,4 @@
-"""A grade with everything that a page can draw: a wrong output in numbers, a race, traffic, a timing."""
+"""A grade with everything that a page can draw: a wrong output in numbers, a race, traffic, speeds."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from grader.model import (
     Launch,
     Verdict,
 )
+from tests.reports.sample_estimates import ESTIMATE
 from tests.reports.sample_grades import CASES, ITEMS, missing_barrier
 from tests.reports.test_speed import timed
 
@@ -47,7 +48,7 @@ def wrong_case() -> CaseEvidence:
 
 
 def pictured(name: str = "grace", words: str = "`C[0][32]` should be 33 but is 533") -> Grade:
-    """A race, a wrong output, traffic and a speedup; ``words`` are what is said of them."""
+    """A race, a wrong output, traffic and speeds; ``words`` are what is said of them."""
     grade = missing_barrier()
     wrong = Finding(FindingKind.WRONG_OUTPUT, words, case="mp3", address="C[0][32]", wrong_map=(".x", ".?"))
     beyond = Finding(
@@ -67,5 +68,6 @@ def pictured(name: str = "grace", words: str = "`C[0][32]` should be 33 but is 5
         submission_file=f"{name}.cu",
         items=tuple(items),
         timing=timed().timing,
+        estimate=ESTIMATE,
         evidence=evidence,
     )

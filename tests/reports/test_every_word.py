@@ -19,6 +19,7 @@ from grader.messages import TABLES, sentences_of, speaking
 from grader.model import HandIn, Student
 from grader.reports import class_page, class_table, html
 from tests.reports.pages import content, outside_of_brackets
+from tests.reports.sample_estimates import ESTIMATE, UNKNOWN_OPCODE
 from tests.reports.sample_grades import SOURCE, sample_class
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ def _bracketed(grade: Grade, number: int) -> Grade:
         versions=(),
         cause=grade.cause and replace(grade.cause, message="1", hint="", title="1"),
         timing=grade.timing and replace(grade.timing, baseline="1", shape=()),
+        estimate=(
+            replace(ESTIMATE, device_name="1", baseline="1", shape=())
+            if number % 2
+            else replace(UNKNOWN_OPCODE, details=())
+        ),
         advice=(),
         adjustments=(),
     )

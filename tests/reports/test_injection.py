@@ -32,6 +32,7 @@ from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from grader.text import UNSEEN, is_visible, many_lines
 from tests.reports.payloads import PAYLOADS
+from tests.reports.sample_estimates import ESTIMATE, UNKNOWN_OPCODE
 from tests.reports.sample_grades import ITEMS, SOURCE, full_marks, our_error
 from tests.reports.test_speed import TIMED as TIMING
 from tests.reports.test_speed import timed
@@ -90,6 +91,16 @@ def _timing(words: str) -> Grade:
     return replace(grade, timing=timing)
 
 
+def _estimated(words: str) -> Grade:
+    """What a model says for a device of that name, beside a baseline of that name."""
+    return replace(full_marks(), estimate=replace(ESTIMATE, device_name=words, baseline=words))
+
+
+def _not_estimated(words: str) -> Grade:
+    """An instruction that the model does not know: it is read from what was handed in."""
+    return replace(full_marks(), estimate=replace(UNKNOWN_OPCODE, details=(("opcode", words),)))
+
+
 FIELDS: dict[str, Callable[[str], Grade]] = {
     "id": lambda words: replace(_failing(), submission_id=words),
     "file": lambda words: replace(_failing(), submission_file=words),
@@ -112,6 +123,8 @@ FIELDS: dict[str, Callable[[str], Grade]] = {
     ),
     "witness": lambda words: replace(_failing(), witnesses=(("memcheck", words),)),
     "timing": _timing,
+    "estimate": _estimated,
+    "instruction that is not known": _not_estimated,
     "output of a program": _program,
     "source": lambda _words: _failing(),
 }

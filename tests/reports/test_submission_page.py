@@ -139,11 +139,12 @@ def test_the_smallest_run_stands_side_by_side_as_numbers() -> None:
 
 
 def test_traffic_and_speed_are_bars_beside_their_numbers() -> None:
-    """Yours, the naive kernel's, what is asked; a speedup with its interval, and occupancy."""
+    """Yours, the naive kernel's, what is asked; speedups with their intervals, occupancy, and limits."""
     rows = _elements(html.render(pictured()), "//table[@class='bars']//tr")
     assert rows[:3] == ["this submission64,704", "naive kernel908,160", "asked: at most 5 %45,408"]
     assert rows[3] == "this submission1.130× (1.127 to 1.133)"
     assert any(row.startswith("occupancy") for row in rows)
+    assert rows[-4:-2] == ["this submission1.5× (1.3 to 1.7)", "shared-memory bandwidth62 %"]
 
 
 def test_pictures_of_a_hidden_case_or_item_are_never_drawn() -> None:
