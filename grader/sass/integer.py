@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.sass.listing import Integer, Register
+from grader.sass.listing import Constant, Integer, Register
 from grader.sass.operands import (
     BOOLEANS,
     COMPARISONS,
@@ -56,8 +56,8 @@ def _sum(link: Link) -> Step:
 
 def _addend(link: Link, operand: Operand) -> Reader:
     """A word as the adder gets it: a negative one as its complement and 1, which may carry."""
-    if isinstance(operand, Register) and operand.negated and operand.index >= 0:
-        plain = link.word(Register(operand.file, operand.index))
+    if isinstance(operand, Register | Constant) and operand.negated and getattr(operand, "index", 0) >= 0:
+        plain = link.word(operand.without_signs())
         return lambda m: np.uint64(1 << 32) - plain(m)
     value = link.word(operand)
     return lambda m: value(m).astype(np.uint64)
