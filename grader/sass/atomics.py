@@ -38,7 +38,7 @@ _UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "DEC": lambda old, limit: np.where((old == 0) | (old > limit), limit, old - 1),
 }
 _EXCHANGES = ("CAS", "CAST")
-"""A word is exchanged where it is what was expected; `CAST` tells whether it was."""
+"""A word is exchanged where it is what was expected; `CAST` gives 1 where it was, else 0."""
 
 
 def _atomic(link: Link) -> Step:
@@ -53,6 +53,7 @@ def _atomic(link: Link) -> Step:
     kind = np.dtype(next((_KINDS[name] for name in modifiers if name in _KINDS), "u4"))
     update, values = _update(link), _values(link, sources, kind)
     space, index = {"ATOMS": "shared", "ATOM": "generic"}.get(opcode, "global"), link.index
+    tells = link.has("CAST")
     adds_alone = to < 0 and isinstance(update, np.ufunc)
 
     def make(space: str, address: Reader) -> Step:
@@ -66,7 +67,8 @@ def _atomic(link: Link) -> Step:
             if adds_alone:
                 update.at(target, cells, given[0])
             else:
-                _write(m, to, lanes, _in_turn(target, cells, given, update))
+                before = _in_turn(target, cells, given, update)
+                _write(m, to, lanes, (before == given[0]).astype(kind) if tells else before)
 
         return step
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.sass.listing import Integer, Register, UnknownCodeError
-from grader.sass.machine import WARP, ZERO
+from grader.sass.machine import TRUE, WARP, ZERO
 from grader.sass.operands import MASK, is_predicate, predicate_index, register_index
 from grader.sass.warps import acting
 
@@ -293,18 +293,26 @@ def _votes(link: Link) -> Step:
 
 
 def _to_uniform(link: Link) -> Step:
-    """R2UR: a word of the first active lane of each warp."""
+    """R2UR: a word of the first active lane of each warp; a predicate says whether all have the same."""
     link.only("OR")
-    to, value = register_index(link.operands[0]), link.word(link.operands[-1])
-    if len(link.operands) != 2:  # noqa: PLR2004 - to and from
-        raise link.unknown()
+    operands = list(link.operands)
+    agreed = predicate_index(operands.pop(0)) if is_predicate(operands[0]) else -1
+    to, value = register_index(operands[0]), link.word(operands[1])
 
     def step(m: Machine) -> None:
         words = value(m)
-        if words.size > 1:
-            first = acting(m).reshape(-1, WARP).argmax(axis=1)
-            words = np.repeat(words.reshape(-1, WARP)[np.arange(len(first)), first], WARP)
-        m.write(to, words)
+        if words.size == 1:
+            m.write(to, words)
+            m.decide(agreed, TRUE)
+            return
+        lanes = acting(m).reshape(-1, WARP)
+        first = lanes.argmax(axis=1)
+        words = words.reshape(-1, WARP)
+        chosen = words[np.arange(len(first)), first]
+        if agreed >= 0 and ((words != chosen[:, None]) & lanes).any():
+            raise link.unknown()  # what follows then was not found out
+        m.write(to, np.repeat(chosen, WARP))
+        m.decide(agreed, TRUE)
 
     return step
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.sass.listing import Register
+from grader.sass.listing import Integer, Register, UnknownCodeError
 from grader.sass.machine import WARP, whole_warps
-from grader.sass.operands import register_index
-from grader.sass.warps import acting, ballot
+from grader.sass.operands import Link, register_index
+from grader.sass.warps import acting, ballot, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from grader.sass.listing import Instruction, Operand
     from grader.sass.machine import Machine, Step
-    from grader.sass.operands import Link
 
 
 def barrier_number(operand: Operand) -> int:
@@ -84,11 +83,41 @@ def _lanes(m: Machine, number: int) -> NDArray[np.bool_]:
     return m.convergence.get(number, np.zeros(m.lanes, np.bool_))
 
 
-def expected(m: Machine, instruction: Instruction) -> NDArray[np.bool_]:
-    """The lanes that a BSYNC waits for, as far as they have not ended."""
-    number = next((n for n in map(barrier_number, instruction.operands) if n >= 0), -1)
-    lanes = _lanes(m, number)
-    return lanes if m.ended is None else lanes & ~m.ended
+def expected(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whom lanes wait for at a BSYNC or a WARPSYNC, as far as they have not ended."""
+    if instruction.opcode == "BSYNC":
+        number = next((n for n in map(barrier_number, instruction.operands) if n >= 0), -1)
+        named = _lanes(m, number)
+    else:
+        named = _named(m, instruction, lanes)
+    present = named if m.threads is None else named & m.threads
+    return present if m.ended is None else present & ~m.ended
+
+
+def _named(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The lanes of the masks that a WARPSYNC gives; without one it waits for the whole warp."""
+    link = Link(instruction, 0, {})
+    link.only("ALL", "COLLECTIVE", "EXCLUSIVE")
+    masks = [operand for operand in instruction.operands if isinstance(operand, Register | Integer)]
+    if not masks:
+        return whole_warps(lanes)
+    words = np.broadcast_to(link.word(masks[0])(m), (m.lanes,)).reshape(-1, WARP)
+    active = lanes.reshape(-1, WARP)
+    given = np.where(active, words, np.uint32(0))
+    joined = np.bitwise_or.reduce(given, axis=1)
+    if link.has("EXCLUSIVE") and ((given != joined[:, None]) & active).any():
+        raise link.unknown()  # lanes with one mask after those with another
+    return unpacked(joined)
+
+
+def is_parted(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The lanes whose warp lacks any that the operand of a BRA.DIV names."""
+    masks = [o for o in instruction.operands if isinstance(o, Register) and o.file in ("R", "UR")]
+    if not masks:
+        raise UnknownCodeError("BRA.DIV")
+    words = np.broadcast_to(Link(instruction, 0, {}).word(masks[0])(m), (m.lanes,)).reshape(-1, WARP)
+    joined = np.bitwise_or.reduce(np.where(lanes.reshape(-1, WARP), words, np.uint32(0)), axis=1)
+    return lanes & whole_warps(unpacked(joined) & ~lanes)
 
 
 TABLE: dict[str, Callable[[Link], Step]] = {"BSSY": _enter, "BREAK": _leave, "BMOV": _move}

@@ -48,7 +48,7 @@ def _to_real(link: Link) -> Step:
     direction = next((name for name in link.instruction.modifiers if name in DIRECTIONS), "RN")
     if link.has("F16") or link.has("BF16"):
         brain = link.has("BF16")
-        return lambda m: m.write(to, narrowed(value(m).astype(np.float64), brain=brain))
+        return lambda m: m.write(to, narrowed(value(m), brain=brain, direction=direction))
     if link.has("F64"):
         return lambda m: write_pair(m, to, rounded(value(m), np.float64, direction).view(np.uint64))
     return lambda m: m.write(to, rounded(value(m), np.float32, direction).view(np.uint32))
@@ -92,10 +92,8 @@ def _write(link: Link, m: Machine, to: int, value: NDArray[Any], kind: str) -> N
         write_pair(m, to, value.astype(np.float64).view(np.uint64))
     elif kind == "F32":
         m.write(to, rounded(value, np.float32, direction).view(np.uint32))
-    elif direction == "RN":
-        m.write(to, narrowed(value, brain=kind == "BF16"))
     else:
-        raise link.unknown()
+        m.write(to, narrowed(value, brain=kind == "BF16", direction=direction))
 
 
 def _to_integer(link: Link) -> Step:
@@ -107,11 +105,7 @@ def _to_integer(link: Link) -> Step:
     rounds = next((_WHOLE[name] for name in link.instruction.modifiers if name in _WHOLE), np.rint)
     limits = np.iinfo(kind)
     beyond = float(limits.max) + 1 if kind.itemsize == 8 else float(limits.max)  # noqa: PLR2004 - bytes
-    nothing = (
-        kind.type(0)
-        if link.has("NTZ") or source != "F64"
-        else kind.type(limits.min or 1 << 8 * kind.itemsize - 1)
-    )
+    nothing = kind.type(0) if link.has("NTZ") else kind.type(limits.min or 1 << 8 * kind.itemsize - 1)
 
     def step(m: Machine) -> None:
         real = value(m).astype(np.float64)

@@ -99,8 +99,8 @@ def _extreme(link: Link) -> Step:
     def step(m: Machine) -> None:
         left, right = a(m), b(m)
         # Of two zeros the negative one is the smaller; NumPy takes either.
-        low, high = np.where(np.signbit(left), (left, right), (right, left))
-        equal = left == right
+        equal, negative = left == right, np.signbit(left)
+        low, high = np.where(negative, left, right), np.where(negative, right, left)
         value = np.where(
             smaller(m),
             np.where(equal, low, functions[0](left, right)),

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import functools
 import operator
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.sass import atomics, bits, convergence, conversions, floating, halves, integer, memory, warps
-from grader.sass.listing import Label, UnknownCodeError
-from grader.sass.machine import Group, TooMuchWorkError
+from grader.sass.convergence import is_parted
+from grader.sass.listing import Label, Register, UnknownCodeError
+from grader.sass.machine import LOCAL_WINDOW, SHARED_WINDOW, Group, TooMuchWorkError
 from grader.sass.operands import Link, is_predicate, register_index
 from grader.sass.waiting import Waits, merged
 from grader.sass.warps import acting
@@ -46,7 +48,7 @@ NO_EFFECT = frozenset(
             "NOP",
             "YIELD",
             "NANOSLEEP",
-            "WARPSYNC",
+            "ENDCOLLECTIVE",
             "PMTRIG",
             "PREEXIT",
             "ACQBULK",
@@ -58,8 +60,12 @@ NO_EFFECT = frozenset(
 )
 """What decides nothing about values or ways where all that was begun is at once done."""
 
-_WAYS = frozenset(("BRA", "EXIT", "CALL", "RET", "BAR", "BSYNC", "KILL"))
+_WAYS = frozenset(("BRA", "EXIT", "CALL", "RET", "BAR", "BSYNC", "WARPSYNC", "KILL"))
 INSTRUCTION_BYTES = 16
+_PATIENCE = 200
+"""After so many turns of those who are first in the code the last get one: the first may wait for them."""
+_WINDOWS = 0x18
+"""Where in bank 0 the windows of shared and local memory are, up to compute capability 9.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,11 @@ class Program:
 
 def link(listing: Listing, banks: Mapping[int, bytes]) -> Program:
     """Link a kernel for constant banks; an instruction that is not interpreted fails when it is reached."""
-    links = [Link(instruction, index, banks) for index, instruction in enumerate(listing.instructions)]
+    with_windows = dict(banks)
+    if 0 in banks:
+        windows = struct.pack("<QQ", SHARED_WINDOW, LOCAL_WINDOW)
+        with_windows[0] = banks[0][:_WINDOWS] + windows + banks[0][_WINDOWS + len(windows) :]
+    links = [Link(instruction, index, with_windows) for index, instruction in enumerate(listing.instructions)]
     guards = tuple(link.truth(link.instruction.guard) if link.instruction.guard else None for link in links)
     steps = (
         None if link.instruction.opcode in _WAYS else _guarded(_step(link), guard)
@@ -137,14 +147,16 @@ def run(program: Program, m: Machine, most_steps: int) -> Trace:
     Raises UnknownCodeError for what is not interpreted, StrayError for an access outside the arrays, and
     TooMuchWorkError where ``most_steps`` instructions do not suffice.
     """
-    ready, waits, left = [Group(0, m.threads)], Waits(), most_steps
+    ready, waits, left, turns = [Group(0, m.threads)], Waits(), most_steps, 0
     with np.errstate(all="ignore"):
         while ready or waits:
             if not ready:
                 ready = waits.released(m, program.code)
             ready.sort(key=lambda group: group.pc)
-            group = ready.pop(0)
-            pc = _straight(program, m, group, ready[0].pc if ready else len(program.code))
+            turns = turns + 1 if len(ready) > 1 else 0
+            group = ready.pop(-1 if turns % _PATIENCE == _PATIENCE - 1 else 0)
+            later = (other.pc for other in ready if other.pc > group.pc)
+            pc = _straight(program, m, group, min(later, default=len(program.code)))
             left -= pc - group.pc + 1
             if left < 0:
                 raise TooMuchWorkError("the kernel did not come to its end")
@@ -183,26 +195,33 @@ def _ways(program: Program, m: Machine, pc: int, lanes: Mask, waits: Waits) -> l
     m.mask = taken
     going = _groups((pc + 1, others))
     if opcode == "BAR":
-        waits.arrive(m, pc, instruction)
-    elif opcode == "BSYNC":
+        going += waits.arrive(m, pc, instruction)
+    elif opcode in ("BSYNC", "WARPSYNC"):
         going += waits.converge(m, pc, instruction, taken)
     elif opcode in ("EXIT", "KILL"):
         m.ended = acting(m) if m.ended is None else m.ended | acting(m)
     elif opcode == "RET":
         going += _returns(m, instruction)
     else:
-        going += _branches(pc, instruction, taken)
+        going += _branches(m, pc, instruction, taken)
     return going
 
 
-def _branches(pc: int, instruction: Instruction, taken: Mask) -> list[Group]:
-    """Where a jump or a call goes to; whether warps are whole is asked where they are whole here."""
+def _branches(m: Machine, pc: int, instruction: Instruction, taken: Mask) -> list[Group]:
+    """Where a jump or a call goes to; `BRA.DIV` goes there for lanes whose warp is parted."""
+    unparted: list[Group] = []
     if "DIV" in instruction.modifiers:
-        return [Group(pc + 1, taken)]
+        lanes = acting(m)
+        parted = is_parted(m, instruction, lanes)
+        unparted = [Group(pc + 1, lanes & ~parted)] if (lanes & ~parted).any() else []
+        if not parted.any():
+            return unparted
+        taken = parted
     target = next((operand.target for operand in instruction.operands if isinstance(operand, Label)), None)
-    if target is None:
+    by_register = any(isinstance(o, Register) and o.file == "R" for o in instruction.operands)
+    if target is None or by_register:
         raise UnknownCodeError(".".join((instruction.opcode, *instruction.modifiers)))
-    return [Group(target, taken)]
+    return [*unparted, Group(target, taken)]
 
 
 def _conditions(instruction: Instruction) -> list[Reader]:

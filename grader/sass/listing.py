@@ -211,7 +211,9 @@ def _instruction(raw: _Raw, labels: dict[str, int]) -> Instruction:
         raise UnknownCodeError(raw.text)
     opcode, *modifiers = match["opcode"].split(".")
     guard = _register(match["guard"], inverted=match["not"] == "!") if match["guard"] else None
-    operands = tuple(_operand(text, labels) for text in _split(match["operands"]))
+    # A call or a return prints a register and what it is relative to with nothing but a space between them.
+    parted = re.sub(r"(?<=[^,\s])\s+`\(", ", `(", match["operands"])
+    operands = tuple(_operand(text, labels) for text in _split(parted))
     return Instruction(opcode, tuple(modifiers), operands, guard, Control.of(raw.high), raw.line)
 
 

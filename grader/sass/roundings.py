@@ -35,7 +35,7 @@ def sum_and_error(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArr
     """A sum of float64, and what its rounding left out (Knuth, TAOCP 2, section 4.2.2)."""
     total = a + b
     other = total - a
-    return total, np.nan_to_num((a - (total - other)) + (b - other), posinf=0, neginf=0)
+    return total, _finite((a - (total - other)) + (b - other), total, a, b)
 
 
 def product_and_error(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -44,7 +44,13 @@ def product_and_error(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], N
     high, other_high = (x * _SPLIT - (x * _SPLIT - x) for x in (a, b))
     low, other_low = a - high, b - other_high
     error = ((high * other_high - product) + high * other_low + low * other_high) + low * other_low
-    return product, np.nan_to_num(error, posinf=0, neginf=0)
+    return product, _finite(error, product, a, b)
+
+
+def _finite(error: NDArray[Any], result: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """An error, also where a result is beyond all numbers; 0 where an operand is."""
+    beyond = np.isinf(result) & np.isfinite(a) & np.isfinite(b)
+    return np.where(beyond, -np.sign(result), np.nan_to_num(error, posinf=0, neginf=0))
 
 
 def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None, direction: str) -> NDArray[Any]:

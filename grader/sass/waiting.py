@@ -44,7 +44,7 @@ class Waits:
     """All that wait."""
 
     converging: list[Group] = field(default_factory=list)
-    """Lanes at a BSYNC."""
+    """Lanes at a BSYNC or WARPSYNC."""
     barred: list[_Arrival] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -52,15 +52,14 @@ class Waits:
         return bool(self.converging) or any(arrival.goal >= 0 for arrival in self.barred)
 
     def converge(self, m: Machine, pc: int, instruction: Instruction, lanes: Mask) -> list[Group]:
-        """Lanes that came to a BSYNC: they go on where all of their warps have come, or wait."""
-        missing = expected(m, instruction)
-        if lanes is None or not (missing & ~lanes & whole_warps(lanes)).any():
+        """Lanes that came to a BSYNC or WARPSYNC: they go on where all of their warps have come, or wait."""
+        if lanes is None or not (expected(m, instruction, lanes) & ~lanes & whole_warps(lanes)).any():
             return [Group(pc + 1, lanes)]
         self.converging.append(Group(pc, lanes))
         return []
 
-    def arrive(self, m: Machine, pc: int, instruction: Instruction) -> None:
-        """The active lanes came to a BAR, and wait there but for `.ARV`."""
+    def arrive(self, m: Machine, pc: int, instruction: Instruction) -> list[Group]:
+        """The active lanes came to a BAR, and wait there but for `.ARV`; gives those that go on."""
         link, modifiers = Link(instruction, pc, {}), instruction.modifiers
         link.only("SYNC", "ARV", "RED", "DEFER_BLOCKING", *_REDUCTIONS)
         reduction = next((name for name in modifiers if name in _REDUCTIONS), "")
@@ -70,9 +69,10 @@ class Waits:
             raise link.unknown()
         barrier, *threads = (_agreed(m, link, operand) for operand in numbers)
         votes = np.broadcast_to(link.truth(voters[0])(m), (m.lanes,)) if voters else np.False_
-        goal = -1 if "ARV" in modifiers else pc + 1
+        waits = "ARV" not in modifiers
         expects = threads[0] if threads else None
-        self.barred.append(_Arrival(goal, acting(m), barrier, expects, reduction, votes))
+        self.barred.append(_Arrival(pc + 1 if waits else -1, acting(m), barrier, expects, reduction, votes))
+        return [] if waits else [Group(pc + 1, m.mask)]
 
     def released(self, m: Machine, code: Sequence[Instruction]) -> list[Group]:
         """Those that go on where nobody else does; raises TooMuchWorkError where nobody ever will."""
@@ -88,7 +88,7 @@ class Waits:
         groups, waiting = [], []
         for group in merged(self.converging):
             lanes = np.ones(m.lanes, np.bool_) if group.lanes is None else group.lanes
-            go = lanes & ~whole_warps(expected(m, code[group.pc]) & ~lanes & whole_warps(lanes))
+            go = lanes & ~whole_warps(expected(m, code[group.pc], lanes) & ~lanes & whole_warps(lanes))
             groups += [Group(group.pc + 1, go)] if go.any() else []
             rest = lanes & ~go
             waiting += [Group(group.pc, rest)] if rest.any() else []

@@ -80,6 +80,11 @@ def acting(m: Machine) -> NDArray[np.bool_]:
     return m.active if m.threads is None else m.active & m.threads
 
 
+def unpacked(words: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """The bits of a word for each warp as truth values over the lanes."""
+    return np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").astype(np.bool_)
+
+
 def ballot(votes: NDArray[np.bool_]) -> NDArray[np.uint32]:
     """A bit of a word for each lane, from truth values of (warps, lanes)."""
     return np.packbits(votes, axis=1, bitorder="little").view("<u4")[:, 0]
