@@ -1,4 +1,4 @@
-"""Atomic instructions on global and shared memory."""
+"""Atomic instructions on global and shared memory: lanes update words one after the other."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.sass.listing import Integer
-from grader.sass.memory import acting, address_of, located
+from grader.sass.halves import narrowed, widened
+from grader.sass.memory import located, spaced
 from grader.sass.operands import is_predicate, predicate_index, register_index
+from grader.sass.warps import acting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from grader.sass.listing import Operand
     from grader.sass.machine import Machine, Step
-    from grader.sass.operands import Link
+    from grader.sass.operands import Link, Reader
 
 _WORD = 4
+_SCOPES = ("E", "STRONG", "WEAK", "GPU", "SYS", "CTA", "SM", "FTZ", "RN", "SPIN", "32", "PRIVATE")
+_KINDS = {"S32": "i4", "64": "u8", "U64": "u8", "S64": "i8", "F32": "f4", "F64": "f8"}
+_PAIRS = {"F16x2": False, "BF16x2": True, "BF16_V2": True}
+"""Two halves in a word, and whether they are bfloat16."""
 
 _UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "ADD": np.add,
@@ -31,80 +37,122 @@ _UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "INC": lambda old, limit: np.where(old >= limit, 0, old + 1),
     "DEC": lambda old, limit: np.where((old == 0) | (old > limit), limit, old - 1),
 }
+_EXCHANGES = ("CAS", "CAST")
+"""A word is exchanged where it is what was expected; `CAST` gives 1 where it was, else 0."""
 
 
 def _atomic(link: Link) -> Step:
-    """RED, ATOM, ATOMS: lanes update words one after the other; ATOM gives what was there before."""
+    """RED, ATOM, ATOMS; all but RED give what was there before."""
     opcode, modifiers = link.instruction.opcode, link.instruction.modifiers
+    link.only(*_SCOPES, *_KINDS, *_PAIRS, *_UPDATES, *_EXCHANGES, "POPC", "U32")
     operands = list(link.operands)
-    gives = not opcode.startswith("RED")
-    decided = predicate_index(operands.pop(0)) if is_predicate(operands[0]) else -1
-    to = register_index(operands.pop(0)) if gives else -1
-    space = "shared" if opcode == "ATOMS" else "global"
-    address, index = address_of(link, operands[0], space), link.index
-    kind = np.dtype(_kind_of(modifiers))
-    name = (
-        "INC"
-        if "POPC" in modifiers
-        else next((word for word in ("CAS", "CAST", *_UPDATES) if word in modifiers), "")
-    )
-    if not name or (len(operands) < 2 and name != "INC") or decided > 0:  # noqa: PLR2004 - an address and a value
+    if is_predicate(operands[0]) and predicate_index(operands.pop(0)) >= 0:
         raise link.unknown()
-    read = link.pair if kind.itemsize > _WORD else link.word
-    values = [read(operand) for operand in operands[1:] if not isinstance(operand, Integer)]
-    counts = "POPC" in modifiers
+    to = -1 if opcode.startswith("RED") else register_index(operands.pop(0))
+    place, *sources = operands
+    kind = np.dtype(next((_KINDS[name] for name in modifiers if name in _KINDS), "u4"))
+    update, values = _update(link), _values(link, sources, kind)
+    space, index = {"ATOMS": "shared", "ATOM": "generic"}.get(opcode, "global"), link.index
+    tells = link.has("CAST")
+    adds_alone = to < 0 and isinstance(update, np.ufunc)
 
-    def step(m: Machine) -> None:
-        where = address(m)
-        m.note(index, space, where, kind.itemsize)
-        memory, at = located(m, space, where, kind.itemsize)
-        lanes = np.flatnonzero(acting(m))
-        place = np.broadcast_to(at // kind.itemsize, (m.lanes,))[lanes]
-        given = [np.broadcast_to(value(m).view(kind), (m.lanes,))[lanes] for value in values]
-        target = memory.view(kind)
-        if counts:
-            given = [np.ones(len(lanes), kind)]
-        if to < 0 and (name in ("ADD", "MIN", "MAX") or counts):
-            function: Any = np.add if counts else _UPDATES[name]
-            function.at(target, place, given[0])
-            return
-        before = _one_by_one(target, place, given, "ADD" if counts else name)
-        if to >= 0:
-            whole = np.zeros(m.lanes, kind)
-            whole[lanes] = before
-            words = whole.view(np.uint32).reshape(m.lanes, -1)
-            for word in range(words.shape[1]):
-                m.write(to + word, np.ascontiguousarray(words[:, word]))
+    def make(space: str, address: Reader) -> Step:
+        def step(m: Machine) -> None:
+            where = address(m)
+            m.note(index, space, where, kind.itemsize)
+            memory, at = located(m, space, where, kind.itemsize)
+            lanes = np.flatnonzero(acting(m))
+            target, cells = memory.view(kind), np.broadcast_to(at // kind.itemsize, (m.lanes,))[lanes]
+            given = [np.broadcast_to(value(m), (m.lanes,))[lanes] for value in values]
+            if adds_alone:
+                update.at(target, cells, given[0])
+            else:
+                before = _in_turn(target, cells, given, update)
+                _write(m, to, lanes, (before == given[0]).astype(kind) if tells else before)
 
-    return step
+        return step
+
+    return spaced(link, place, space, make)
 
 
-def _kind_of(modifiers: tuple[str, ...]) -> str:
-    if "F32" in modifiers:
-        return "f4"
-    if "F64" in modifiers:
-        return "f8"
-    return {"S32": "i4", "S64": "i8", "64": "u8", "U64": "u8"}.get(
-        next((name for name in modifiers if name in ("S32", "S64", "64", "U64")), ""), "u4"
-    )
+def _update(link: Link) -> Any:  # noqa: ANN401 - a function of what was there and the values that are given
+    """What an instruction makes of a word."""
+    modifiers = link.instruction.modifiers
+    if "POPC" in modifiers:  # so many lanes, each of which counts once
+        return np.add
+    pair = next((_PAIRS[name] for name in modifiers if name in _PAIRS), None)
+    name = next((name for name in modifiers if name in _UPDATES or name in _EXCHANGES), "")
+    if pair is not None and name == "ADD":
+        return lambda old, new: _sum_of_halves(old, new, brain=pair)
+    if pair is not None or not name:
+        raise link.unknown()
+    if name in _EXCHANGES:
+        return lambda old, expected, new: np.where(old == expected, new, old)
+    return _UPDATES[name]
 
 
-def _one_by_one(
-    target: NDArray[Any], place: NDArray[np.int64], given: list[NDArray[Any]], name: str
+def _sum_of_halves(old: NDArray[np.uint32], new: NDArray[np.uint32], *, brain: bool) -> NDArray[np.uint32]:
+    parts = [
+        narrowed(
+            widened((old >> shift).astype(np.uint16), brain=brain)
+            + widened((new >> shift).astype(np.uint16), brain=brain),
+            brain=brain,
+        )
+        for shift in (np.uint32(0), np.uint32(16))
+    ]
+    return parts[0] | parts[1] << np.uint32(16)
+
+
+def _values(link: Link, sources: list[Operand], kind: np.dtype[Any]) -> list[Reader]:
+    """What an instruction is given, as the type that it works with."""
+    if link.has("POPC"):
+        return [lambda m: np.ones(m.lanes, kind)]
+    if link.has("INC") and not sources:
+        raise link.unknown()
+    if not sources:
+        raise link.unknown()
+    if link.has("CAS") and len(sources) == 1:  # older code: both in registers that follow one another
+        raise link.unknown()
+    return [_typed(link, source, kind) for source in sources]
+
+
+def _typed(link: Link, source: Operand, kind: np.dtype[Any]) -> Reader:
+    if kind.itemsize == _WORD:
+        word = link.word(source)
+        return lambda m: word(m).view(kind)
+    pair = link.pair(source)
+    return lambda m: pair(m).view(kind)
+
+
+def _in_turn(
+    target: NDArray[Any], cells: NDArray[np.int64], given: list[NDArray[Any]], update: Callable[..., Any]
 ) -> NDArray[Any]:
-    """Update words lane by lane; gives what each lane found."""
-    before = np.zeros(len(place), target.dtype)
-    for number, at in enumerate(place.tolist()):
-        old = before[number] = target[at]
-        if name in ("CAS", "CAST"):
-            expected, new = given[0][number], given[1][number]
-            target[at] = new if old == expected else old
-        else:
-            target[at] = _UPDATES[name](old, given[0][number])
+    """Update cells lane by lane; gives what each lane found there.
+
+    Lanes of different cells go together: first the first of each cell, then the second, and so on.
+    """
+    before = np.zeros(len(cells), target.dtype)
+    order = np.argsort(cells, kind="stable")
+    ordered = cells[order]
+    begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    counts = np.diff(np.append(begins, len(ordered)))
+    for turn in range(int(counts.max(initial=0))):
+        lanes = order[begins[counts > turn] + turn]
+        old = before[lanes] = target[cells[lanes]]
+        target[cells[lanes]] = update(old, *(value[lanes] for value in given))
     return before
 
 
-TABLE: dict[str, Callable[[Link], Step]] = {
-    **dict.fromkeys(("RED", "REDG", "ATOM", "ATOMG", "ATOMS"), _atomic),
-}
+def _write(m: Machine, to: int, lanes: NDArray[np.int64], before: NDArray[Any]) -> None:
+    """Give lanes what they found."""
+    if to < 0:
+        return
+    whole = np.zeros(m.lanes, before.dtype)
+    whole[lanes] = before
+    words = whole.view(np.uint32).reshape(m.lanes, -1)
+    for word in range(words.shape[1]):
+        m.write(to + word, np.ascontiguousarray(words[:, word]))
+
+
+TABLE: dict[str, Callable[[Link], Step]] = dict.fromkeys(("RED", "REDG", "ATOM", "ATOMG", "ATOMS"), _atomic)
 """How each instruction is linked."""

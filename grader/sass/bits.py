@@ -6,20 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.sass.listing import Integer
-from grader.sass.machine import ZERO
+from grader.sass.listing import Integer, Register, UnknownCodeError
+from grader.sass.machine import TRUE, WARP, ZERO
 from grader.sass.operands import MASK, is_predicate, predicate_index, register_index
+from grader.sass.warps import acting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from grader.sass.listing import Operand
     from grader.sass.machine import Machine, Step
     from grader.sass.operands import Link
 
 _WORD = np.uint64(32)
 _LOW = np.uint64(MASK)
+_PREDICATES = 7
+_MOST = np.uint64(63)
 
 
 def _move(link: Link) -> Step:
@@ -42,7 +46,7 @@ def _shift(link: Link) -> Step:
         shift = (by % np.uint32(most) if wraps else np.minimum(by, np.uint32(most))).astype(np.uint64)
         funnel = x | y << _WORD
         if left:
-            shifted = np.where(shift > 63, np.uint64(0), funnel << (shift & np.uint64(63)))  # noqa: PLR2004
+            shifted = np.where(shift > _MOST, np.uint64(0), funnel << (shift & _MOST))
             value = shifted >> _WORD if upper else shifted & _LOW
             if not wide and not upper:
                 value = np.where(shift > 31, np.uint64(0), x << (shift & np.uint64(31)))  # noqa: PLR2004
@@ -53,7 +57,7 @@ def _shift(link: Link) -> Step:
         else:
             kind = np.int64 if signed else np.uint64
             moved = funnel.view(kind) >> np.minimum(shift, np.uint64(63)).astype(kind)
-            value = moved.view(np.uint64)
+            value = moved.view(np.uint64) if signed else np.where(shift > _MOST, np.uint64(0), moved)
             value = value >> _WORD if upper else value
         m.write(to, value.astype(np.uint32))
 
@@ -217,14 +221,15 @@ def _bit_mask(link: Link) -> Step:
 
 def _special(link: Link) -> Step:
     """S2R, S2UR, CS2R: a special register."""
+    link.only("32", "64")
     to, name = register_index(link.operands[0]), getattr(link.operands[1], "text", "")
-    wide = link.instruction.opcode == "CS2R" and not link.has("32")
+    wide = link.instruction.opcode == "CS2R" and not link.has("32") and to >= 0
 
     def step(m: Machine) -> None:
         try:
             value = m.special(name)
         except KeyError:
-            raise link.unknown() from None
+            raise UnknownCodeError(f"{link.instruction.opcode} {name}") from None
         m.write(to, value)
         if wide:
             m.write(to + 1, ZERO)
@@ -233,22 +238,88 @@ def _special(link: Link) -> Step:
 
 
 def _to_predicates(link: Link) -> Step:
-    """R2P: the lowest bits of a word to the predicates of a mask."""
-    _, x, which = link.operands[:3]
-    value = link.word(x)
-    chosen = which.value if isinstance(which, Integer) else 0
+    """R2P: the lowest bits of a word, or of one of its bytes, to the predicates of a mask."""
+    link.only()
+    _, x, which = link.operands
+    value, shift = link.word(x), _byte(x)
+    if not isinstance(which, Integer):
+        raise link.unknown()
+    chosen = [predicate for predicate in range(_PREDICATES) if which.value >> predicate & 1]
 
     def step(m: Machine) -> None:
-        word = value(m)
-        for predicate in range(7):
-            if chosen >> predicate & 1:
-                m.decide(predicate, (word >> np.uint32(predicate) & np.uint32(1)).astype(np.bool_))
+        word = value(m) >> shift
+        for predicate in chosen:
+            m.decide(predicate, (word >> np.uint32(predicate) & np.uint32(1)).astype(np.bool_))
+
+    return step
+
+
+def _from_predicates(link: Link) -> Step:
+    """P2R: the predicates of a mask as bits, the others from a word; `.B1` says of which byte."""
+    target, _, x, which = link.operands
+    link.only("B1", "B2", "B3")
+    if not isinstance(which, Integer) or link.instruction.modifiers:
+        raise link.unknown()
+    to, value, mask, shift = register_index(target), link.word(x), np.uint32(which.value), _byte(target)
+
+    def step(m: Machine) -> None:
+        bits: Any = ZERO
+        for predicate in range(_PREDICATES):
+            bits = bits | m.predicates[predicate].astype(np.uint32) << np.uint32(predicate)
+        m.write(to, value(m) & ~(mask << shift) | (bits & mask) << shift)
+
+    return step
+
+
+def _byte(operand: Operand) -> np.uint32:
+    """At which bit the byte of an operand begins."""
+    suffixes = operand.suffixes if isinstance(operand, Register) else ()
+    return np.uint32(next((8 * number for number in range(4) if f"B{number}" in suffixes), 0))
+
+
+def _votes(link: Link) -> Step:
+    """B2R.RESULT: what the last BAR.RED came to, as a word and as a predicate."""
+    if link.instruction.modifiers != ("RESULT",):
+        raise link.unknown()
+    to, *predicates = link.operands
+    register, decided = register_index(to), [predicate_index(predicate) for predicate in predicates]
+
+    def step(m: Machine) -> None:
+        m.write(register, m.votes)
+        for predicate in decided:
+            m.decide(predicate, m.votes != 0)
+
+    return step
+
+
+def _to_uniform(link: Link) -> Step:
+    """R2UR: a word of the first active lane of each warp; a predicate says whether all have the same."""
+    link.only("OR")
+    operands = list(link.operands)
+    agreed = predicate_index(operands.pop(0)) if is_predicate(operands[0]) else -1
+    to, value = register_index(operands[0]), link.word(operands[1])
+
+    def step(m: Machine) -> None:
+        words = value(m)
+        if words.size == 1:
+            m.write(to, words)
+            m.decide(agreed, TRUE)
+            return
+        lanes = acting(m).reshape(-1, WARP)
+        first = lanes.argmax(axis=1)
+        words = words.reshape(-1, WARP)
+        chosen = words[np.arange(len(first)), first]
+        if agreed >= 0 and ((words != chosen[:, None]) & lanes).any():
+            raise link.unknown()  # what follows then was not found out
+        m.write(to, np.repeat(chosen, WARP))
+        m.decide(agreed, TRUE)
 
     return step
 
 
 TABLE: dict[str, Callable[[Link], Step]] = {
-    **dict.fromkeys(("MOV", "UMOV", "R2UR"), _move),
+    **dict.fromkeys(("MOV", "UMOV"), _move),
+    "R2UR": _to_uniform,
     **dict.fromkeys(("SHF", "USHF"), _shift),
     **dict.fromkeys(("LOP3", "ULOP3"), _logic),
     **dict.fromkeys(("PLOP3", "UPLOP3"), _decide),
@@ -261,5 +332,7 @@ TABLE: dict[str, Callable[[Link], Step]] = {
     **dict.fromkeys(("BMSK", "UBMSK"), _bit_mask),
     **dict.fromkeys(("S2R", "S2UR", "CS2R"), _special),
     "R2P": _to_predicates,
+    "P2R": _from_predicates,
+    "B2R": _votes,
 }
 """How each instruction is linked."""

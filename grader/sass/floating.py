@@ -14,100 +14,200 @@ from grader.sass.operands import (
     register_index,
     write_pair,
 )
+from grader.sass.roundings import DIRECTIONS, directed, double, single, sum_and_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from grader.sass.listing import Operand
     from grader.sass.machine import Machine, Step
-    from grader.sass.operands import Link
+    from grader.sass.operands import Link, Reader
 
-_LARGEST, _SMALLEST = np.float32(2.0**126), np.float32(2.0**-126)
+_LARGEST, _SMALLEST, _RESIDUAL = 2.0**126, 2.0**-126, 2.0**-100
+_ONE, _NOUGHT = np.ones(1, np.float32), np.zeros(1, np.float32)
 
 
-def _single(function: Callable[..., NDArray[Any]]) -> Callable[[Link], Step]:
-    """A function of float32."""
+def _single(link: Link) -> Step:
+    """FADD, FMUL, FFMA."""
+    link.only("FTZ", "SAT", *DIRECTIONS)
+    to, direction, saturates = register_index(link.operands[0]), _direction(link), link.has("SAT")
+    sources = [link.real(operand) for operand in link.operands[1:] if not is_predicate(operand)]
+    if direction == "RN" and not saturates:
+        return _nearest(to, sources, link.instruction.opcode)
 
-    def handler(link: Link) -> Step:
-        to = register_index(link.operands[0])
-        sources = [link.real(operand) for operand in link.operands[1:] if not is_predicate(operand)]
+    def step(m: Machine) -> None:
+        a, b, *rest = (source(m) for source in sources)
+        if link.instruction.opcode == "FADD":
+            result = single(a, _ONE, b, direction)
+        else:
+            # A product alone is a sum with the zero of its own sign.
+            result = single(
+                a, b, rest[0] if rest else np.copysign(_NOUGHT, a) * np.copysign(_ONE, b), direction
+            )
+        if saturates:
+            result = np.fmin(np.fmax(result, np.float32(0)), np.float32(1))
+        m.write(to, result.view(np.uint32))
+
+    return step
+
+
+def _nearest(to: int, sources: list[Reader], opcode: str) -> Step:
+    """The usual rounding, as fast as NumPy does it."""
+    if opcode == "FFMA":
+        a, b, c = sources
+        # A float64 product is exact, and its sum as good as: it is rounded twice, rarely with another result.
         return lambda m: m.write(
-            to, function(*(source(m) for source in sources)).astype(np.float32).view(np.uint32)
+            to, (a(m).astype(np.float64) * b(m) + c(m)).astype(np.float32).view(np.uint32)
         )
-
-    return handler
-
-
-def _double(function: Callable[..., NDArray[Any]]) -> Callable[[Link], Step]:
-    """A function of float64."""
-
-    def handler(link: Link) -> Step:
-        to = register_index(link.operands[0])
-        sources = [link.double(operand) for operand in link.operands[1:] if not is_predicate(operand)]
-        return lambda m: write_pair(m, to, function(*(source(m) for source in sources)).view(np.uint64))
-
-    return handler
+    first, second = sources
+    function = np.add if opcode == "FADD" else np.multiply
+    return lambda m: m.write(to, function(first(m), second(m)).view(np.uint32))
 
 
-def _fused(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
-    """A product and a sum in one rounding, as nearly as float64 has it."""
-    return a.astype(np.float64) * b + c
+def _double(link: Link) -> Step:
+    """DADD, DMUL, DFMA."""
+    link.only(*DIRECTIONS)
+    to, direction, opcode = register_index(link.operands[0]), _direction(link), link.instruction.opcode
+    sources = [link.double(operand) for operand in link.operands[1:] if not is_predicate(operand)]
+
+    def step(m: Machine) -> None:
+        a, b, *rest = (source(m) for source in sources)
+        if opcode == "DADD":
+            result = directed(*sum_and_error(a, b), direction)
+        elif opcode == "DMUL" and direction == "RN":
+            result = a * b
+        else:
+            result = double(a, b, rest[0] if rest else None, direction)
+        write_pair(m, to, result.view(np.uint64))
+
+    return step
+
+
+def _direction(link: Link) -> str:
+    return next((name for name in link.instruction.modifiers if name in DIRECTIONS), "RN")
 
 
 def _extreme(link: Link) -> Step:
-    target, x, y, chosen = link.operands[:4]
+    """FMNMX: the smaller where the predicate holds, else the larger; with `.NAN` what is no number wins."""
+    link.only("FTZ", "NAN")
+    target, x, y, chosen = link.operands
+    functions = (np.minimum, np.maximum) if link.has("NAN") else (np.fmin, np.fmax)
     to, a, b, smaller = register_index(target), link.real(x), link.real(y), link.truth(chosen)
 
     def step(m: Machine) -> None:
         left, right = a(m), b(m)
-        value = np.where(smaller(m), np.fmin(left, right), np.fmax(left, right))
-        m.write(to, value.astype(np.float32).view(np.uint32))
+        # Of two zeros the negative one is the smaller; NumPy takes either.
+        equal, negative = left == right, np.signbit(left)
+        low, high = np.where(negative, left, right), np.where(negative, right, left)
+        value = np.where(
+            smaller(m),
+            np.where(equal, low, functions[0](left, right)),
+            np.where(equal, high, functions[1](left, right)),
+        )
+        m.write(to, value.view(np.uint32))
 
     return step
 
 
 def _select(link: Link) -> Step:
+    """FSEL: the first where the predicate holds, else the second."""
+    link.only("FTZ")
     target, x, y, chosen = link.operands
     to, a, b, which = register_index(target), link.real(x), link.real(y), link.truth(chosen)
     return lambda m: m.write(to, np.where(which(m), a(m), b(m)).view(np.uint32))
 
 
-def _compare(link: Link) -> Step:
-    """FSETP, DSETP: a comparison, joined with a predicate; with `U` it holds for what is no number, too."""
-    first, second, x, y, given = link.operands[:5]
+def _comparison(link: Link, operands: list[Operand]) -> Reader:
+    """What a comparison says; with `U` it holds for what is no number, too."""
     modifiers = link.instruction.modifiers
-    name = modifiers[0].removesuffix("U")
-    joins = next((BOOLEANS[modifier] for modifier in modifiers if modifier in BOOLEANS), None)
-    if joins is None or (name not in COMPARISONS and modifiers[0] not in ("NUM", "NAN")):
+    name = next((name for name in modifiers if name.removesuffix("U") in (*COMPARISONS, "NUM", "NAN")), "")
+    if not name:
         raise link.unknown()
     read = link.double if link.instruction.opcode == "DSETP" else link.real
-    a, b, old = read(x), read(y), link.truth(given)
-    to, other = predicate_index(first), predicate_index(second)
+    a, b = (read(operand) for operand in operands)
+    holds, unordered_too = COMPARISONS.get(name.removesuffix("U")), name.endswith("U")
 
-    def step(m: Machine) -> None:
+    def result(m: Machine) -> NDArray[np.bool_]:
         left, right = a(m), b(m)
         unordered = np.isnan(left) | np.isnan(right)
-        if name in COMPARISONS:
-            result = COMPARISONS[name](left, right)
-            result = result | unordered if modifiers[0].endswith("U") else result & ~unordered
-        else:
-            result = unordered if modifiers[0] == "NAN" else ~unordered
-        given_value = old(m)
-        m.decide(to, joins(result, given_value))
-        m.decide(other, joins(~result, given_value))
+        if holds is None:
+            return unordered if name == "NAN" else ~unordered
+        return holds(left, right) | unordered if unordered_too else holds(left, right) & ~unordered
+
+    return result
+
+
+_COMPARED = tuple(f"{name}{suffix}" for name in COMPARISONS for suffix in ("", "U"))
+
+
+def _compare(link: Link) -> Step:
+    """FSETP, DSETP: a comparison, joined with a predicate."""
+    link.only("FTZ", "NUM", "NAN", *_COMPARED, *BOOLEANS, "MIN", "MAX")
+    first, second, x, y, given = link.operands
+    to, other, old = predicate_index(first), predicate_index(second), link.truth(given)
+    if link.has("MIN") or link.has("MAX"):
+        return _extreme_of_doubles(link)
+    result, joins = _comparison(link, [x, y]), _joining(link)
+
+    def step(m: Machine) -> None:
+        value, given_value = result(m), old(m)
+        m.decide(to, joins(value, given_value))
+        if other >= 0:
+            m.decide(other, joins(~value, given_value))
 
     return step
 
 
+def _joining(link: Link) -> Callable[[Any, Any], Any]:
+    joins = next((BOOLEANS[name] for name in link.instruction.modifiers if name in BOOLEANS), None)
+    if joins is None:
+        raise link.unknown()
+    return joins
+
+
+def _extreme_of_doubles(link: Link) -> Step:
+    """DSETP.MIN, DSETP.MAX: whether the first operand is the result, and whether neither is a number."""
+    first, second, x, y, _ = link.operands
+    to, other, a, b = predicate_index(first), predicate_index(second), link.double(x), link.double(y)
+    smaller = link.has("MIN")
+
+    def step(m: Machine) -> None:
+        left, right = a(m), b(m)
+        before = left < right if smaller else left > right
+        zero_first = (left == right) & (np.signbit(left) == smaller)
+        m.decide(to, before | zero_first | np.isnan(right))
+        m.decide(other, np.isnan(left) & np.isnan(right))
+
+    return step
+
+
+def _set(link: Link) -> Step:
+    """FSET: a comparison as 1 and 0 (`.BF`), or as bits that are all set and none."""
+    link.only("BF", "FTZ", "NUM", "NAN", *_COMPARED, *BOOLEANS)
+    target, x, y, given = link.operands
+    to, result, joins, old = (
+        register_index(target),
+        _comparison(link, [x, y]),
+        _joining(link),
+        link.truth(given),
+    )
+    true = np.uint32(0x3F800000 if link.has("BF") else 0xFFFFFFFF)
+    return lambda m: m.write(to, joins(result(m), old(m)) * true)
+
+
 def _needs_slow_division(link: Link) -> Step:
-    """FCHK: whether a quotient is too large or small for the usual way."""
+    """FCHK: whether a quotient is out of reach of the usual way, as it or a part of it is too far from 1."""
+    link.only("DIVIDE")
     to, a, b = predicate_index(link.operands[0]), link.real(link.operands[1]), link.real(link.operands[2])
 
     def step(m: Machine) -> None:
-        sizes = np.abs(a(m)), np.abs(b(m))
-        strange = [~((size > _SMALLEST) & (size < _LARGEST)) for size in sizes]
-        m.decide(to, (strange[0] & (sizes[0] != 0)) | strange[1])
+        dividend, divisor = (np.abs(value(m)).astype(np.float64) for value in (a, b))
+        quotient = dividend / divisor
+        sound = (divisor > _SMALLEST) & (divisor < _LARGEST) & (dividend < _LARGEST)
+        usual = (dividend > _RESIDUAL) & (quotient > _SMALLEST) & (quotient < _LARGEST)
+        m.decide(to, ~(sound & (usual | (dividend == 0))))
 
     return step
 
@@ -126,12 +226,10 @@ _FUNCTIONS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
 
 def _special_function(link: Link) -> Step:
     """MUFU: functions of float32, and the upper halves of those of float64."""
+    link.only(*_FUNCTIONS, "RCP64H", "RSQ64H", "FTZ")
     to, name = register_index(link.operands[0]), link.instruction.modifiers[0]
-    half = name.removesuffix("64H")
-    function = _FUNCTIONS.get(half)
-    if function is None:
-        raise link.unknown()
-    if half != name:
+    function = _FUNCTIONS[name.removesuffix("64H")]
+    if name.endswith("64H"):
         upper = link.word(link.operands[1])
 
         def step(m: Machine) -> None:
@@ -140,20 +238,17 @@ def _special_function(link: Link) -> Step:
 
         return step
     value = link.real(link.operands[1])
-    return lambda m: m.write(to, function(value(m)).astype(np.float32).view(np.uint32))
+    return lambda m: m.write(to, function(value(m).astype(np.float64)).astype(np.float32).view(np.uint32))
 
 
 TABLE: dict[str, Callable[[Link], Step]] = {
-    "FADD": _single(np.add),
-    "FMUL": _single(np.multiply),
-    "FFMA": _single(_fused),
+    **dict.fromkeys(("FADD", "FMUL", "FFMA"), _single),
+    **dict.fromkeys(("DADD", "DMUL", "DFMA"), _double),
     "FMNMX": _extreme,
     "FSEL": _select,
+    "FSET": _set,
     **dict.fromkeys(("FSETP", "DSETP"), _compare),
     "FCHK": _needs_slow_division,
     "MUFU": _special_function,
-    "DADD": _double(np.add),
-    "DMUL": _double(np.multiply),
-    "DFMA": _double(_fused),
 }
 """How each instruction is linked."""

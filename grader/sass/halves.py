@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.sass.listing import Constant, Real, Register
 from grader.sass.operands import BOOLEANS, COMPARISONS, is_predicate, predicate_index, register_index
+from grader.sass.roundings import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,14 +31,15 @@ def widened(bits: NDArray[np.uint16], *, brain: bool) -> NDArray[np.float32]:
     return bits.view(np.float16).astype(np.float32)
 
 
-def narrowed(values: NDArray[Any], *, brain: bool) -> NDArray[np.uint32]:
-    """Numbers rounded to the nearest half, as bits."""
+def narrowed(values: NDArray[Any], *, brain: bool, direction: str = "RN") -> NDArray[np.uint32]:
+    """Numbers rounded to halves, as bits."""
     if not brain:
-        return values.astype(np.float16).view(np.uint16).astype(np.uint32)
-    bits = values.astype(np.float32).view(np.uint32)
-    even = bits >> _HALF & np.uint32(1)
-    rounded = (bits + np.uint32(0x7FFF) + even) >> _HALF
-    return np.where(np.isnan(values), np.uint32(0x7FFF), rounded)
+        return rounded(values, np.float16, direction).view(np.uint16).astype(np.uint32)
+    single = rounded(values, np.float32, "RZ" if direction == "RZ" else "RN")
+    bits = single.view(np.uint32)
+    # Half of the last place that is kept, and so to an even one where it is exactly half.
+    half = {"RN": np.uint32(0x7FFF) + (bits >> _HALF & np.uint32(1)), "RZ": np.uint32(0)}[direction]
+    return np.where(np.isnan(single), np.uint32(0x7FFF), (bits + half) >> _HALF)
 
 
 def _is_brain(link: Link) -> bool:
@@ -136,19 +138,20 @@ def _extreme(link: Link) -> Step:
 def _comparison(link: Link, operands: list[Operand]) -> Reader:
     """Which halves a comparison holds of, joined with a predicate; with `U` also of what is no number."""
     modifiers = link.instruction.modifiers
-    name = next((name for name in modifiers if name.removesuffix("U") in COMPARISONS), "")
+    name = next((name for name in modifiers if name.removesuffix("U") in (*COMPARISONS, "NUM", "NAN")), "")
     joins = next((BOOLEANS[name] for name in modifiers if name in BOOLEANS), None)
     if not name or joins is None:
         raise link.unknown()
-    holds, unordered_too = COMPARISONS[name.removesuffix("U")], name.endswith("U")
+    holds, unordered_too = COMPARISONS.get(name.removesuffix("U")), name.endswith("U")
     *compared, given = operands
     (first, second), old = _sources(link, compared), link.truth(given)
 
     def read(m: Machine) -> NDArray[Any]:
         a, b = first(m), second(m)
         unordered = np.isnan(a) | np.isnan(b)
-        result = holds(a, b)
-        return joins(result | unordered if unordered_too else result & ~unordered, old(m))
+        if holds is None:
+            return joins(unordered if name == "NAN" else ~unordered, old(m))
+        return joins(holds(a, b) | unordered if unordered_too else holds(a, b) & ~unordered, old(m))
 
     return read
 
@@ -182,13 +185,14 @@ def _set(link: Link) -> Step:
 def _pack(link: Link) -> Step:
     """F2FP: two float32 as the halves of a word."""
     to, brain = register_index(link.operands[0]), link.has("BF16")
+    direction = "RZ" if link.has("RZ") else "RN"
     upper, lower = link.real(link.operands[1]), link.real(link.operands[2])
-    known = {"F16", "BF16", "F32", "PACK_AB", "RN"}
+    known = {"F16", "BF16", "F32", "PACK_AB", "RN", "RZ"}
     if not known.issuperset(link.instruction.modifiers):
         raise link.unknown()
 
     def step(m: Machine) -> None:
-        parts = [narrowed(value(m), brain=brain) for value in (upper, lower)]
+        parts = [narrowed(value(m), brain=brain, direction=direction) for value in (upper, lower)]
         m.write(to, parts[0] << _HALF | parts[1])
 
     return step

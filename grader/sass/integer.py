@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.sass.listing import Integer, Register
+from grader.sass.listing import Constant, Integer, Register
 from grader.sass.operands import (
     BOOLEANS,
     COMPARISONS,
@@ -19,6 +19,8 @@ from grader.sass.operands import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from grader.sass.listing import Operand
     from grader.sass.machine import Machine, Step
@@ -56,8 +58,8 @@ def _sum(link: Link) -> Step:
 
 def _addend(link: Link, operand: Operand) -> Reader:
     """A word as the adder gets it: a negative one as its complement and 1, which may carry."""
-    if isinstance(operand, Register) and operand.negated and operand.index >= 0:
-        plain = link.word(Register(operand.file, operand.index))
+    if isinstance(operand, Register | Constant) and operand.negated and getattr(operand, "index", 0) >= 0:
+        plain = link.word(operand.without_signs())
         return lambda m: np.uint64(1 << 32) - plain(m)
     value = link.word(operand)
     return lambda m: value(m).astype(np.uint64)
@@ -194,6 +196,54 @@ def _magnitude(link: Link) -> Step:
     return lambda m: m.write(to, np.abs(value(m).view(np.int32)).view(np.uint32))
 
 
+def _dot(link: Link) -> Step:
+    """IDP: the products of four bytes with four, or (`.2A`) of two halves with the lower or upper two."""
+    link.only("4A", "2A", "LO", "HI", "U8", "S8", "U16", "S16")
+    kinds = [np.dtype(_PARTS[name]) for name in link.instruction.modifiers if name in _PARTS]
+    to, (x, y, z) = register_index(link.operands[0]), (link.word(operand) for operand in link.operands[1:4])
+    first, second = kinds
+    skipped = 2 if link.has("HI") else 0
+
+    def step(m: Machine) -> None:
+        a, b, total = x(m), y(m), z(m)
+        for place in range(4 // first.itemsize):
+            left, right = _part(a, place, first), _part(b, place + skipped, second)
+            total = total + (left * right).astype(np.uint32)
+        m.write(to, total)
+
+    return step
+
+
+def _difference(link: Link) -> Step:
+    """VABSDIFF: how far two words are from each other, and a sum; VABSDIFF4: their bytes (`.ACC`: added up)."""
+    link.only("U32", "S32", "U8", "S8", "ACC")
+    to, (x, y, z) = register_index(link.operands[0]), (link.word(operand) for operand in link.operands[1:4])
+    if link.instruction.opcode == "VABSDIFF":
+        kind = np.dtype("u4" if link.has("U32") else "i4")
+        return lambda m: m.write(
+            to, np.abs(_part(x(m), 0, kind) - _part(y(m), 0, kind)).astype(np.uint32) + z(m)
+        )
+    kind, adds = np.dtype("i1" if link.has("S8") else "u1"), link.has("ACC")
+
+    def step(m: Machine) -> None:
+        a, b, total = x(m), y(m), z(m)
+        for place in range(4):
+            apart = np.abs(_part(a, place, kind) - _part(b, place, kind)).astype(np.uint32)
+            total = total + (apart if adds else apart << np.uint32(8 * place))
+        m.write(to, total)
+
+    return step
+
+
+_PARTS = {"U8": "u1", "S8": "i1", "U16": "u2", "S16": "i2"}
+
+
+def _part(word: NDArray[np.uint32], place: int, kind: np.dtype[Any]) -> NDArray[np.int64]:
+    """A byte or a half of words."""
+    shift = np.uint32(8 * kind.itemsize * place)
+    return (word >> shift).astype(f"u{kind.itemsize}").view(kind).astype(np.int64)
+
+
 TABLE: dict[str, Callable[[Link], Step]] = {
     **dict.fromkeys(("IADD3", "UIADD3", "VIADD"), _sum),
     **dict.fromkeys(("IMAD", "UIMAD"), _product),
@@ -201,5 +251,7 @@ TABLE: dict[str, Callable[[Link], Step]] = {
     **dict.fromkeys(("ISETP", "UISETP"), _compare),
     **dict.fromkeys(("IMNMX", "VIMNMX", "UIMNMX"), _extreme),
     "IABS": _magnitude,
+    "IDP": _dot,
+    **dict.fromkeys(("VABSDIFF", "VABSDIFF4"), _difference),
 }
 """How each instruction is linked."""

@@ -7,23 +7,28 @@ instruction that is not interpreted raises UnknownCodeError, for a wrong trace i
 
 from __future__ import annotations
 
+import functools
+import operator
+import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.sass import atomics, bits, conversions, floating, halves, integer, memory, warps
-from grader.sass.listing import Label, UnknownCodeError
-from grader.sass.machine import Group, TooMuchWorkError
+from grader.sass import atomics, bits, convergence, conversions, floating, halves, integer, memory, warps
+from grader.sass.convergence import is_parted
+from grader.sass.listing import Label, Register, UnknownCodeError
+from grader.sass.machine import LOCAL_WINDOW, SHARED_WINDOW, Group, TooMuchWorkError
 from grader.sass.operands import Link, is_predicate, register_index
+from grader.sass.waiting import Waits, merged
+from grader.sass.warps import acting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
     from grader.sass.listing import Instruction, Listing
     from grader.sass.machine import Machine, Mask, Step, Trace
+    from grader.sass.operands import Reader
 
 _TABLE = {
     **integer.TABLE,
@@ -33,29 +38,34 @@ _TABLE = {
     **conversions.TABLE,
     **warps.TABLE,
     **memory.TABLE,
+    **convergence.TABLE,
     **atomics.TABLE,
 }
 
 NO_EFFECT = frozenset(
     (
-        *("NOP", "BSSY", "BSYNC", "BREAK", "BMOV", "WARPSYNC", "YIELD", "MEMBAR", "ERRBAR", "CCTL", "DEPBAR"),
         *(
-            "LDGDEPBAR",
+            "NOP",
+            "YIELD",
             "NANOSLEEP",
+            "ENDCOLLECTIVE",
             "PMTRIG",
-            "FENCE",
-            "UCGABAR_ARV",
-            "UCGABAR_WAIT",
             "PREEXIT",
             "ACQBULK",
-            "CCTLL",
+            "UCGABAR_ARV",
+            "UCGABAR_WAIT",
         ),
+        *("MEMBAR", "FENCE", "ERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR"),
     )
 )
-"""What decides nothing about values or ways here: where ways part and meet is found out from the lanes."""
+"""What decides nothing about values or ways where all that was begun is at once done."""
 
-_WAYS = frozenset(("BRA", "EXIT", "CALL", "RET", "BAR", "KILL"))
+_WAYS = frozenset(("BRA", "EXIT", "CALL", "RET", "BAR", "BSYNC", "WARPSYNC", "KILL"))
 INSTRUCTION_BYTES = 16
+_PATIENCE = 200
+"""After so many turns of those who are first in the code the last get one: the first may wait for them."""
+_WINDOWS = 0x18
+"""Where in bank 0 the windows of shared and local memory are, up to compute capability 9.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +74,16 @@ class Program:
 
     code: tuple[Instruction, ...]
     steps: tuple[Step | None, ...]
-    guards: tuple[Callable[[Machine], NDArray[Any]] | None, ...]
+    guards: tuple[Reader | None, ...]
 
 
 def link(listing: Listing, banks: Mapping[int, bytes]) -> Program:
     """Link a kernel for constant banks; an instruction that is not interpreted fails when it is reached."""
-    links = [Link(instruction, index, banks) for index, instruction in enumerate(listing.instructions)]
+    with_windows = dict(banks)
+    if 0 in banks:
+        windows = struct.pack("<QQ", SHARED_WINDOW, LOCAL_WINDOW)
+        with_windows[0] = banks[0][:_WINDOWS] + windows + banks[0][_WINDOWS + len(windows) :]
+    links = [Link(instruction, index, with_windows) for index, instruction in enumerate(listing.instructions)]
     guards = tuple(link.truth(link.instruction.guard) if link.instruction.guard else None for link in links)
     steps = (
         None if link.instruction.opcode in _WAYS else _guarded(_step(link), guard)
@@ -106,7 +120,7 @@ def _fails(problem: UnknownCodeError) -> Step:
     return step
 
 
-def _guarded(step: Step, guard: Callable[[Machine], NDArray[Any]] | None) -> Step:
+def _guarded(step: Step, guard: Reader | None) -> Step:
     """The step for the lanes of which a predicate holds."""
     if guard is None or step is _nothing:
         return step
@@ -133,65 +147,98 @@ def run(program: Program, m: Machine, most_steps: int) -> Trace:
     Raises UnknownCodeError for what is not interpreted, StrayError for an access outside the arrays, and
     TooMuchWorkError where ``most_steps`` instructions do not suffice.
     """
-    groups, waiting = [Group(0, m.threads)], list[Group]()
-    left = most_steps
+    ready, waits, left, turns = [Group(0, m.threads)], Waits(), most_steps, 0
     with np.errstate(all="ignore"):
-        while groups or waiting:
-            if not groups:
-                groups, waiting = _merged(waiting), []
-            groups.sort(key=lambda group: group.pc)
-            group = groups.pop(0)
-            stop = groups[0].pc if groups else len(program.code)
-            m.mask = group.lanes
-            pc, first = group.pc, group.pc
-            while pc < stop and (step := program.steps[pc]) is not None:
-                step(m)
-                pc += 1
-            left -= pc + 1 - first
+        while ready or waits:
+            if not ready:
+                ready = waits.released(m, program.code)
+            ready.sort(key=lambda group: group.pc)
+            turns = turns + 1 if len(ready) > 1 else 0
+            group = ready.pop(-1 if turns % _PATIENCE == _PATIENCE - 1 else 0)
+            later = (other.pc for other in ready if other.pc > group.pc)
+            pc = _straight(program, m, group, min(later, default=len(program.code)))
+            left -= pc - group.pc + 1
             if left < 0:
                 raise TooMuchWorkError("the kernel did not come to its end")
-            at_way = pc < stop
-            m.trace.runs.append((first, pc + at_way, group.lanes))
             if pc >= len(program.code):
-                continue
-            going, barred = _ways(program, m, pc, group.lanes) if at_way else ([Group(pc, group.lanes)], [])
-            waiting += barred
-            groups = _merged(groups + going)
+                raise UnknownCodeError("the end of the code")
+            stops = program.steps[pc] is None
+            m.trace.runs.append((group.pc, pc + stops, group.lanes))
+            going = _ways(program, m, pc, group.lanes, waits) if stops else [Group(pc, group.lanes)]
+            ready = merged(ready + going)
     return m.trace
 
 
-def _ways(program: Program, m: Machine, pc: int, lanes: Mask) -> tuple[list[Group], list[Group]]:
-    """Where lanes go from an instruction that decides about that: those that go on, those that wait."""
+def _straight(program: Program, m: Machine, group: Group, stop: int) -> int:
+    """Run lanes up to where others are, or to an instruction that decides about ways; gives which."""
+    m.mask, pc = group.lanes, group.pc
+    while True:
+        step = program.steps[pc]
+        if step is None:
+            return pc
+        step(m)
+        pc += 1
+        if pc >= stop:
+            return pc
+
+
+def _ways(program: Program, m: Machine, pc: int, lanes: Mask, waits: Waits) -> list[Group]:
+    """Where lanes go from an instruction that decides about that; those that wait go to ``waits``."""
     instruction, guard = program.code[pc], program.guards[pc]
-    taken, others = _parted(m, lanes, guard, instruction)
-    if instruction.opcode == "BAR":
-        if "SYNC" not in instruction.modifiers:
-            raise UnknownCodeError("BAR." + ".".join(instruction.modifiers))
-        return _groups((pc + 1, others)), _groups((pc + 1, taken))
-    if instruction.opcode in ("EXIT", "KILL"):
-        return _groups((pc + 1, others)), []
-    if instruction.opcode == "RET":
-        return _returns(m, instruction, taken) + _groups((pc + 1, others)), []
+    opcode = instruction.opcode
+    conditions = [guard] if guard else []
+    if opcode != "BAR":
+        conditions += _conditions(instruction)
+    taken, others = _parted(m, lanes, conditions)
+    if taken is NOBODY:
+        return [Group(pc + 1, others)]
+    m.mask = taken
+    going = _groups((pc + 1, others))
+    if opcode == "BAR":
+        going += waits.arrive(m, pc, instruction)
+    elif opcode in ("BSYNC", "WARPSYNC"):
+        going += waits.converge(m, pc, instruction, taken)
+    elif opcode in ("EXIT", "KILL"):
+        m.ended = acting(m) if m.ended is None else m.ended | acting(m)
+    elif opcode == "RET":
+        going += _returns(m, instruction)
+    else:
+        going += _branches(m, pc, instruction, taken)
+    return going
+
+
+def _branches(m: Machine, pc: int, instruction: Instruction, taken: Mask) -> list[Group]:
+    """Where a jump or a call goes to; `BRA.DIV` goes there for lanes whose warp is parted."""
+    unparted: list[Group] = []
+    if "DIV" in instruction.modifiers:
+        lanes = acting(m)
+        parted = is_parted(m, instruction, lanes)
+        unparted = [Group(pc + 1, lanes & ~parted)] if (lanes & ~parted).any() else []
+        if not parted.any():
+            return unparted
+        taken = parted
     target = next((operand.target for operand in instruction.operands if isinstance(operand, Label)), None)
-    if target is None:
+    by_register = any(isinstance(o, Register) and o.file == "R" for o in instruction.operands)
+    if target is None or by_register:
         raise UnknownCodeError(".".join((instruction.opcode, *instruction.modifiers)))
-    return _groups((target, taken), (pc + 1, others)), []
+    return [*unparted, Group(target, taken)]
+
+
+def _conditions(instruction: Instruction) -> list[Reader]:
+    """The predicates among the operands, which must all hold."""
+    return [
+        Link(instruction, 0, {}).truth(operand) for operand in instruction.operands if is_predicate(operand)
+    ]
 
 
 NOBODY = np.zeros(1, np.bool_)
 
 
-def _parted(
-    m: Machine, lanes: Mask, guard: Callable[[Machine], NDArray[Any]] | None, instruction: Instruction
-) -> tuple[Mask, Mask]:
-    """The lanes that take a way and those that do not; `NOBODY` where there are none."""
-    readers = [
-        Link(instruction, 0, {}).truth(operand) for operand in instruction.operands if is_predicate(operand)
-    ]
-    conditions = [reader(m) for reader in ([guard, *readers] if guard else readers)]
+def _parted(m: Machine, lanes: Mask, conditions: list[Reader]) -> tuple[Mask, Mask]:
+    """The lanes of which all conditions hold, and the others; `NOBODY` where there are none."""
     if not conditions:
         return lanes, NOBODY
-    holds = conditions[0] if len(conditions) == 1 else conditions[0] & conditions[1]
+    holds = functools.reduce(operator.and_, (condition(m) for condition in conditions))
     if holds.size == 1:
         return (lanes, NOBODY) if holds[0] else (NOBODY, lanes)
     taken = holds if lanes is None else holds & lanes
@@ -205,24 +252,11 @@ def _groups(*ways: tuple[int, Mask]) -> list[Group]:
     return [Group(pc, lanes) for pc, lanes in ways if lanes is not NOBODY]
 
 
-def _returns(m: Machine, instruction: Instruction, lanes: Mask) -> list[Group]:
-    """Where a function returns to: the bytes in a register from the beginning of the kernel."""
-    register = register_index(instruction.operands[0])
-    goals = m.registers[register]
-    if lanes is not None and goals.size > 1:
-        goals = goals[lanes]
-    if not (goals == goals[0]).all():
-        raise UnknownCodeError("RET")
-    return _groups((int(goals[0]) // INSTRUCTION_BYTES, lanes))
-
-
-def _merged(groups: list[Group]) -> list[Group]:
-    """Groups at one instruction as one."""
-    by_pc: dict[int, Mask] = {}
-    for group in groups:
-        if group.pc in by_pc:
-            other = by_pc[group.pc]
-            by_pc[group.pc] = None if other is None or group.lanes is None else other | group.lanes
-        else:
-            by_pc[group.pc] = group.lanes
-    return [Group(pc, None if lanes is not None and lanes.all() else lanes) for pc, lanes in by_pc.items()]
+def _returns(m: Machine, instruction: Instruction) -> list[Group]:
+    """Where functions return to: bytes in a register from the beginning of the kernel."""
+    goals = np.broadcast_to(m.registers[register_index(instruction.operands[0])], (m.lanes,))
+    lanes = acting(m)
+    return [
+        Group(int(goal) // INSTRUCTION_BYTES, lanes & (goals == goal))
+        for goal in np.unique(goals[lanes]).tolist()
+    ]

@@ -26,7 +26,7 @@ _UPPER = re.compile(r"\s+/\* 0x(?P<high>[0-9a-f]{16}) \*/\s*$")
 _TEXT = re.compile(
     r"(?:@(?P<not>!?)(?P<guard>U?P[0-9T]+)\s+)?(?P<opcode>[A-Z0-9_a-z.]+)\s*(?P<operands>.*)", re.DOTALL
 )
-_SECTION = re.compile(r"//-+ \.text\.(?P<name>[\w$]+) -+")
+_SECTION = re.compile(r"//-+ \.text\.(?P<name>[\w$]+)\s+-+")
 _NUMBER = re.compile(r"-?0x[0-9a-f]+")
 _REGISTER = re.compile(r"(?P<file>UR|R|UP|P|B|SB)(?P<index>\d+|Z|T)(?P<suffix>(?:\.\w+)*)")
 _CONSTANT = re.compile(r"c\[(?P<bank>[^\]]+)\]\[(?P<offset>[^\]]+)\](?P<suffix>(?:\.\w+)*)")
@@ -211,7 +211,9 @@ def _instruction(raw: _Raw, labels: dict[str, int]) -> Instruction:
         raise UnknownCodeError(raw.text)
     opcode, *modifiers = match["opcode"].split(".")
     guard = _register(match["guard"], inverted=match["not"] == "!") if match["guard"] else None
-    operands = tuple(_operand(text, labels) for text in _split(match["operands"]))
+    # A call or a return prints a register and what it is relative to with nothing but a space between them.
+    parted = re.sub(r"(?<=[^,\s])\s+`\(", ", `(", match["operands"])
+    operands = tuple(_operand(text, labels) for text in _split(parted))
     return Instruction(opcode, tuple(modifiers), operands, guard, Control.of(raw.high), raw.line)
 
 

@@ -29,6 +29,9 @@ UNIFORM = 256
 """Where uniform registers begin among the registers."""
 UNIFORM_PREDICATES = 8
 
+SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES = 0x7A << 40, 0x7B << 40, 1 << 32
+"""Where generic addresses of shared and local memory begin: the lower word is the offset."""
+
 ZERO = np.zeros(1, np.uint32)
 TRUE, FALSE = np.ones(1, np.bool_), np.zeros(1, np.bool_)
 
@@ -126,12 +129,21 @@ class Machine:
     """The place of each lane in its warp."""
     block_of_lane: NDArray[np.int64] = field(init=False)
     """The block that each lane is of, counted from 0."""
+    ended: Mask = None
+    """The lanes that came to their end; None where none did."""
+    convergence: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
+    """The lanes that a convergence barrier waits for, by its number."""
+    votes: NDArray[np.uint32] = field(default_factory=lambda: ZERO)
+    """What the last barrier that reduces gave each lane."""
     _local: NDArray[np.uint8] | None = None
     _special: dict[str, Words] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Nothing has run."""
         shape = self.shape
+        self.shared_bytes, self.local_bytes = (
+            -(-size // 16) * 16 for size in (self.shared_bytes, self.local_bytes)
+        )
         self.shared = np.zeros(len(shape.blocks) * self.shared_bytes, np.uint8)
         padded = shape.warps_per_block * WARP
         has_thread = np.arange(padded) < shape.threads
@@ -157,20 +169,31 @@ class Machine:
         return np.ones(self.lanes, np.bool_) if self.mask is None else self.mask
 
     def write(self, register: int, value: NDArray[Any]) -> None:
-        """Give the active lanes a value; one of a register that does not exist (-1) is thrown away."""
-        if register >= 0:
-            mask = self.mask
-            self.registers[register] = (
-                value if mask is None else np.where(mask, value, self.registers[register])
-            )
+        """Give the active lanes a value; one of a register that does not exist (-1) is thrown away.
+
+        A uniform register is one for the whole warp, whichever of its lanes are active.
+        """
+        if register < 0:
+            return
+        mask = self.mask
+        if mask is None:
+            self.registers[register] = value
+            return
+        if register >= UNIFORM:
+            mask = whole_warps(mask)
+        self.registers[register] = np.where(mask, value, self.registers[register])
 
     def decide(self, predicate: int, value: NDArray[np.bool_]) -> None:
         """Give the active lanes a truth value, as `write` does."""
-        if predicate >= 0:
-            mask = self.mask
-            self.predicates[predicate] = (
-                value if mask is None else np.where(mask, value, self.predicates[predicate])
-            )
+        if predicate < 0:
+            return
+        mask = self.mask
+        if mask is None:
+            self.predicates[predicate] = value
+            return
+        if predicate >= UNIFORM_PREDICATES:
+            mask = whole_warps(mask)
+        self.predicates[predicate] = np.where(mask, value, self.predicates[predicate])
 
     def note(self, instruction: int, space: str, addresses: NDArray[np.int64], size: int) -> None:
         """Keep what a memory instruction does in the trace."""
@@ -181,6 +204,11 @@ class Machine:
         if not self._special:
             self._special.update(_special_registers(self.shape))
         return self._special[name]
+
+
+def whole_warps(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """All lanes of the warps of which any lane is in a mask."""
+    return np.repeat(mask.reshape(-1, WARP).any(axis=1), WARP)
 
 
 def _special_registers(shape: Shape) -> dict[str, Words]:
@@ -210,6 +238,7 @@ def _special_registers(shape: Shape) -> dict[str, Words]:
         words[f"SR_NTID.{axis}"] = np.array([threads], np.uint32)
         words[f"SR_NCTAID.{axis}"] = np.array([blocks], np.uint32)
     nothing = ("SRZ", "SR_CgaCtaId", "SR_CLOCKLO", "SR_CLOCKHI", "SR_VIRTUALSMID", "SR_SMEMSZ", "SR_VIRTID")
+    words["SR_SWINHI"] = np.array([SHARED_WINDOW >> 32], np.uint32)
     return words | dict.fromkeys(nothing, ZERO)
 
 

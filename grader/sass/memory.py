@@ -1,6 +1,7 @@
-"""Instructions that access memory: loads, stores, atomics, and copies from global to shared memory.
+"""Instructions that access memory: loads, stores, and copies from global to shared memory.
 
-The addresses of shared and local memory are offsets. An access outside what is there raises StrayError.
+The addresses of shared and local memory are offsets. A generic access may go to any of them: windows of
+addresses say which. An access outside what is there raises StrayError.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.sass.listing import Address, Register
-from grader.sass.machine import StrayError
+from grader.sass.listing import Address, Constant, Register
+from grader.sass.machine import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, StrayError
 from grader.sass.operands import is_predicate, register_index
+from grader.sass.warps import acting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,35 +27,96 @@ if TYPE_CHECKING:
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 _WORD = 4
-_SPACES = {"G": "global", "S": "shared", "L": "local"}
+_OFFSET = np.int64(0xFFFFFFFF)
+_KNOWN = frozenset(
+    (
+        *("E", "U", "SYS", "GPU", "CTA", "SM", "STRONG", "WEAK", "CONSTANT", "CONSTANT.PRIVATE", "PRIVATE"),
+        *("EF", "EL", "LU", "EU", "NA", "LTC64B", "LTC128B", "LTC256B", "MMIO", "VOLATILE"),
+    )
+)
+"""Modifiers of loads and stores that say how caches keep the data, or who sees it when."""
 
 
-def address_of(link: Link, operand: Operand, space: str) -> Reader:
-    """The address of each lane in bytes, int64; of global memory from the beginning of `Machine.memory`."""
+def spaced(link: Link, operand: Operand, space: str, make: Callable[[str, Reader], Step]) -> Step:
+    """The access that ``make`` gives for a space and the bytes in it; a generic one is made in each space."""
+    if space in ("shared", "local"):
+        return make(space, _offset(link, operand))
+    address = _wide(link, operand)
+    to_global = make("global", lambda m: address(m) - np.int64(m.base))
+    if space == "global":
+        return to_global
+    windows = {"shared": np.int64(SHARED_WINDOW), "local": np.int64(LOCAL_WINDOW)}
+    others = [(start, make(name, _behind(address, start))) for name, start in windows.items()]
+
+    def step(m: Machine) -> None:
+        where, before, made = address(m), m.mask, len(m.trace.accesses)
+        rest = acting(m)
+        for start, access in others:
+            inside = rest & (where >= start) & (where < start + WINDOW_BYTES)
+            if inside.any():
+                m.mask, rest = inside, rest & ~inside
+                access(m)
+        if rest.any():
+            m.mask = rest
+            to_global(m)
+        m.mask = before
+        del m.trace.accesses[made + 1 :]  # one for each instruction that is issued
+
+    return step
+
+
+def _behind(address: Reader, start: np.int64) -> Reader:
+    return lambda m: address(m) - start
+
+
+def _wide(link: Link, operand: Operand) -> Reader:
+    """A 64-bit address, int64."""
+    terms = [_wide_term(link, register) for register in _registers(link, operand)]
+    return _sum(terms, getattr(operand, "offset", 0))
+
+
+def _offset(link: Link, operand: Operand) -> Reader:
+    """A 32-bit address, int64."""
+    terms = [_term(link, register) for register in _registers(link, operand)]
+    total = _sum(terms, getattr(operand, "offset", 0))
+    return lambda m: total(m) & _OFFSET
+
+
+def _registers(link: Link, operand: Operand) -> tuple[Register, ...]:
     if not isinstance(operand, Address):
         raise link.unknown()
-    wide = space == "global"
-    terms = [_term(link, register, wide=wide) for register in operand.registers]
-    offset = np.array([operand.offset], np.int64)
+    return operand.registers
+
+
+def _sum(terms: list[Reader], offset: int) -> Reader:
+    constant = np.array([offset], np.int64)
+    if not terms:
+        return lambda _: constant
+    first, *others = terms
 
     def read(m: Machine) -> NDArray[np.int64]:
-        total: Any = offset - np.int64(m.base) if wide else offset
-        for term in terms:
+        total = first(m)
+        for term in others:
             total = total + term(m)
-        return total if wide else total & np.int64(0xFFFFFFFF)
+        return total + constant if offset else total
 
     return read
 
 
-def _term(link: Link, register: Register, *, wide: bool) -> Reader:
-    """One register of an address: of global memory a pair, unless it says that it is a word."""
-    plain = Register(register.file, register.index)
-    scale = np.int64(next((_SCALES[suffix] for suffix in register.suffixes if suffix in _SCALES), 1))
-    if wide and "U32" not in register.suffixes and ("64" in register.suffixes or link.has("E")):
-        pair = link.pair(plain)
-        return lambda m: pair(m).view(np.int64)
-    word = link.word(plain)
-    return lambda m: word(m).astype(np.int64) * scale
+def _wide_term(link: Link, register: Register) -> Reader:
+    """A pair of registers, unless it says that it is a word."""
+    if "U32" in register.suffixes or not ("64" in register.suffixes or link.has("E")):
+        return _term(link, register)
+    pair = link.pair(register.without_signs())
+    return lambda m: pair(m).view(np.int64)
+
+
+def _term(link: Link, register: Register) -> Reader:
+    scale = next((_SCALES[suffix] for suffix in register.suffixes if suffix in _SCALES), 1)
+    word = link.word(register.without_signs())
+    if scale == 1:
+        return lambda m: word(m).astype(np.int64)
+    return lambda m: word(m) * np.int64(scale)
 
 
 def _width(link: Link) -> int:
@@ -62,7 +125,7 @@ def _width(link: Link) -> int:
 
 def _space(link: Link) -> str:
     letter = link.instruction.opcode.removeprefix("LD").removeprefix("ST")[:1]
-    return _SPACES.get(letter, "global")
+    return {"G": "global", "S": "shared", "L": "local"}.get(letter, "generic")
 
 
 def located(
@@ -75,116 +138,134 @@ def located(
         memory, at, limit = m.shared, address + m.block_of_lane * m.shared_bytes, m.shared_bytes
     else:
         memory, at, limit = m.local_memory(), address + m.number * m.local_bytes, m.local_bytes
-    if address.min() >= 0 and address.max() <= limit - size:
+    bits = int(np.bitwise_or.reduce(address))  # negative where one is, and with a low bit that any has
+    if bits >= 0 and not bits & (size - 1) and address.max() <= limit - size:
         return memory, at
-    stray = (address < 0) | (address > limit - size)
+    stray = (address < 0) | (address > limit - size) | (address % size != 0)
     if (np.broadcast_to(stray, (m.lanes,)) & acting(m)).any():
         raise StrayError("an access outside its arrays")
     return memory, np.where(stray, 0, at)
 
 
-def acting(m: Machine) -> NDArray[np.bool_]:
-    """The lanes for which an access is made: those of the instruction that have a thread."""
-    return m.active if m.threads is None else m.active & m.threads
-
-
 def _load(link: Link) -> Step:
-    operands = link.operands
-    if is_predicate(operands[0]):
+    """LDG, LDS, LDL, LD."""
+    if is_predicate(link.operands[0]) or len(link.operands) != 2:  # noqa: PLR2004 - what is read, and where
         raise link.unknown()
-    space, size = _space(link), _width(link)
-    to, address, index = register_index(operands[0]), address_of(link, operands[1], space), link.index
-    signed = link.has("S8") or link.has("S16")
+    link.only(*_KNOWN, *_WIDTHS)
+    size, index, to = _width(link), link.index, register_index(link.operands[0])
+    kind = np.dtype(f"{'i' if link.has('S8') or link.has('S16') else 'u'}{min(size, _WORD)}")
 
-    def step(m: Machine) -> None:
-        where = address(m)
-        m.note(index, space, where, size)
-        memory, at = located(m, space, where, size)
-        if size < _WORD:
-            kind = np.dtype(f"{'i' if signed else 'u'}{size}")
-            m.write(to, memory.view(kind)[at // size].astype(np.int32).view(np.uint32))
-            return
-        words, first = memory.view(np.uint32), at >> 2
-        for word in range(size // _WORD):
-            m.write(to + word if to >= 0 else -1, words[first + word])
+    def make(space: str, address: Reader) -> Step:
+        def step(m: Machine) -> None:
+            where = address(m)
+            m.note(index, space, where, size)
+            memory, at = located(m, space, where, size)
+            content, first = memory.view(kind), at // kind.itemsize
+            if size < _WORD:
+                m.write(to, content[first].astype(np.int32).view(np.uint32))
+                return
+            for word in range(size // _WORD):
+                m.write(to + word if to >= 0 else to, content[first + word])
 
-    return step
+        return step
+
+    return spaced(link, link.operands[1], _space(link), make)
 
 
 def _store(link: Link) -> Step:
-    space, size = _space(link), _width(link)
-    address, index = address_of(link, link.operands[0], space), link.index
-    first = register_index(link.operands[1])
-    words = [
-        link.word(Register("R", first + word if first >= 0 else -1)) for word in range(max(1, size // _WORD))
-    ]
+    """STG, STS, STL, ST."""
+    link.only(*_KNOWN, *_WIDTHS)
+    size, index, source = _width(link), link.index, link.operands[1]
+    kind = np.dtype(f"u{min(size, _WORD)}")
+    words = words_of(link, source, max(1, size // _WORD))
 
-    def step(m: Machine) -> None:
-        where = address(m)
-        m.note(index, space, where, size)
-        memory, at = located(m, space, where, size)
-        makers = None if m.mask is None and m.threads is None else acting(m)
-        kind = np.dtype(f"u{min(size, _WORD)}")
-        place = np.broadcast_to(at // kind.itemsize, (m.lanes,))
-        for number, word in enumerate(words):
-            value = np.broadcast_to(word(m).astype(kind), (m.lanes,))
-            if makers is None:
-                memory.view(kind)[place + number] = value
-            else:
-                memory.view(kind)[place[makers] + number] = value[makers]
+    def make(space: str, address: Reader) -> Step:
+        def step(m: Machine) -> None:
+            where = address(m)
+            m.note(index, space, where, size)
+            memory, at = located(m, space, where, size)
+            content, first = memory.view(kind), np.broadcast_to(at // kind.itemsize, (m.lanes,))
+            makers = None if m.mask is None and m.threads is None else acting(m)
+            first = first if makers is None else first[makers]
+            for number, word in enumerate(words):
+                value = np.broadcast_to(word(m), (m.lanes,))
+                content[first + number if number else first] = value if makers is None else value[makers]
 
-    return step
+        return step
+
+    return spaced(link, link.operands[0], _space(link), make)
+
+
+def words_of(link: Link, operand: Operand, count: int) -> list[Reader]:
+    """The words of registers that follow one another."""
+    if count == 1:
+        return [link.word(operand)]
+    if not isinstance(operand, Register):
+        raise link.unknown()
+    first = operand.index
+    return [link.word(Register(operand.file, first + n if first >= 0 else first)) for n in range(count)]
 
 
 def _load_constant(link: Link) -> Step:
-    """LDC, ULDC: a word or two of a constant bank, at an offset that a register may decide."""
-    target, source = link.operands[0], link.operands[1]
-    to, register = register_index(target), getattr(source, "register", None)
-    size = _width(link)
-    bank, offset = getattr(source, "bank", -1), getattr(source, "offset", 0)
-    if register is None or register.index < 0:
-        values = [
-            np.array([link.constant(bank, offset + _WORD * word, min(size, _WORD))], np.uint32)
-            for word in range(max(1, size // _WORD))
-        ]
-
-        def fixed(m: Machine) -> None:
-            for word, value in enumerate(values):
-                m.write(to + word, value)
-
-        return fixed
-    content = np.frombuffer(link.banks.get(bank, b"").ljust(1 << 16, b"\0"), np.uint8)
-    index = link.word(register)
+    """LDC, ULDC: bytes of a constant bank, at an offset that a register may decide."""
+    link.only(*_WIDTHS)
+    to, source, size = register_index(link.operands[0]), link.operands[1], _width(link)
+    if not isinstance(source, Constant):
+        raise link.unknown()
+    content = np.frombuffer(link.bank(source.bank).ljust(1 << 16, b"\0"), np.uint8)
+    kind = np.dtype(f"{'i' if link.has('S8') or link.has('S16') else 'u'}{min(size, _WORD)}")
+    register, offset = source.register, source.offset
+    index: Reader = link.word(register) if register is not None else _zero
 
     def step(m: Machine) -> None:
-        at = np.clip(index(m).astype(np.int64) + offset, 0, len(content) - size)
-        if size < _WORD:
-            m.write(to, content.view(f"u{size}")[at // size].astype(np.uint32))
-            return
-        for word in range(size // _WORD):
-            m.write(to + word, content.view(np.uint32)[at // _WORD + word])
+        at = np.clip(index(m).view(np.int32).astype(np.int64) + offset, 0, len(content) - size)
+        first = at // kind.itemsize
+        for word in range(max(1, size // _WORD)):
+            value = content.view(kind)[first + word]
+            m.write(
+                to + word if to >= 0 else to,
+                value.astype(np.int32).view(np.uint32) if size < _WORD else value,
+            )
 
     return step
+
+
+def _zero(_: Machine) -> NDArray[Any]:
+    return np.zeros(1, np.uint32)
 
 
 def _copy(link: Link) -> Step:
-    """LDGSTS: each lane copies from global to shared memory; at once, as whoever waits for it sees it."""
-    to, source = link.operands[0], link.operands[1]
+    """LDGSTS: each lane copies from global to shared memory; at once, as whoever waits for it sees it.
+
+    A predicate says of which lanes something is read; the others get zeros (`.ZFILL`).
+    """
+    link.only(*_KNOWN, *_WIDTHS, "BYPASS", "ACCESS", "ZFILL")
+    into, source, *rest = link.operands
     size, index = _width(link), link.index
-    into, out_of = address_of(link, to, "shared"), address_of(link, source, "global")
+    reads = link.truth(rest[0]) if rest else None
+    goal = _offset(link, into)
 
-    def step(m: Machine) -> None:
-        wanted, goal = out_of(m), into(m)
-        m.note(index, "global", wanted, size)
-        memory, at = located(m, "global", wanted, size)
-        shared, place = located(m, "shared", goal, size)
-        lanes = np.flatnonzero(acting(m))
-        first = np.broadcast_to(at >> 2, (m.lanes,))[lanes]
-        goal_words = np.broadcast_to(place >> 2, (m.lanes,))[lanes]
-        for word in range(size // _WORD):
-            shared.view(np.uint32)[goal_words + word] = memory.view(np.uint32)[first + word]
+    def make(_: str, address: Reader) -> Step:
+        def step(m: Machine) -> None:
+            before, to = m.mask, acting(m)
+            place, lanes = located(m, "shared", goal(m), size)[1], np.flatnonzero(to)
+            first = np.broadcast_to(place >> 2, (m.lanes,))[lanes]
+            if reads is not None:
+                m.mask = to & reads(m)
+            wanted = address(m)
+            m.note(index, "global", wanted, size)
+            at = np.broadcast_to(located(m, "global", wanted, size)[1] >> 2, (m.lanes,))[lanes]
+            copied = None if reads is None else m.active[lanes]
+            for word in range(size // _WORD):
+                value = m.memory.view(np.uint32)[at + word]
+                m.shared.view(np.uint32)[first + word] = (
+                    value if copied is None else np.where(copied, value, 0)
+                )
+            m.mask = before
 
-    return step
+        return step
+
+    return spaced(link, source, "global", make)
 
 
 TABLE: dict[str, Callable[[Link], Step]] = {

@@ -61,12 +61,21 @@ class Link:
         """That this instruction is not interpreted."""
         return UnknownCodeError(".".join((self.instruction.opcode, *self.instruction.modifiers)))
 
-    def constant(self, bank: int, offset: int, size: int = 4) -> int:
-        """Some bytes of a bank as an unsigned number; 0 behind its end."""
-        content = self.banks.get(bank)
+    def only(self, *modifiers: str) -> None:
+        """Refuse an instruction with any other modifier."""
+        if not set(modifiers).issuperset(self.instruction.modifiers):
+            raise self.unknown()
+
+    def bank(self, number: int) -> bytes:
+        """A constant bank."""
+        content = self.banks.get(number)
         if content is None:
             raise self.unknown()
-        return int.from_bytes(content[offset : offset + size].ljust(size, b"\0"), "little")
+        return content
+
+    def constant(self, bank: int, offset: int, size: int = 4) -> int:
+        """Some bytes of a bank as an unsigned number; 0 behind its end."""
+        return int.from_bytes(self.bank(bank)[offset : offset + size].ljust(size, b"\0"), "little")
 
     def word(self, operand: Operand) -> Reader:
         """A 32-bit integer, with its sign or inversion."""
