@@ -49,7 +49,7 @@ DIAGONAL = Family(
 )
 REDUCTION = Family(
     "reduction",
-    (floats("in", "n"), floats("out", "ceil(n / 256)", "zeros"), *whole("n")),
+    (floats("in", "n"), floats("out", "max(64, ceil(n / 256))", "zeros"), *whole("n")),
     _LENGTHS,
     "out",
     "sum",
