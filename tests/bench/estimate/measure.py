@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
 
@@ -141,19 +141,24 @@ def measure_group(
         times = timer.times(each.launch, LAUNCHES, SECONDS, FEWEST)
         rows[each.kernel.name] = {
             "shape": dict(shape),
-            "ms": statistics.median(times),
-            "low_ms": float(np.percentile(times, 10)),
-            "high_ms": float(np.percentile(times, 90)),
+            "ms": _rounded(statistics.median(times)),
+            "low_ms": _rounded(np.percentile(times, 10)),
+            "high_ms": _rounded(np.percentile(times, 90)),
             "launches": len(times),
-            "error": float(f"{error:.2g}"),
+            "error": _rounded(error),
             **each.resources,
         }
     for each in ready:
         timer.times(each.launch, WARM_LAUNCHES, WARM_SECONDS, 1)
         again = timer.times(each.launch, REPEATS, REPEAT_SECONDS, 3)
-        rows[each.kernel.name]["again_ms"] = statistics.median(again)
+        rows[each.kernel.name]["again_ms"] = _rounded(statistics.median(again))
     memory.free()
     return rows
+
+
+def _rounded(value: SupportsFloat) -> float:
+    """Six digits, which is more than a time repeats."""
+    return float(f"{float(value):.6g}")
 
 
 def measure_family(
@@ -176,7 +181,7 @@ def run(folder: Path, file: Path, only: str) -> None:
     document: dict[str, Any] = {
         "device": {name: value for name, value in device.properties().items() if name != "uuid"},
         "date": datetime.now(UTC).date().isoformat(),
-        "events_around_nothing_ms": statistics.median(timer.times(lambda: None, 50, 1.0, 50)),
+        "events_around_nothing_ms": _rounded(statistics.median(timer.times(lambda: None, 50, 1.0, 50))),
         "calibration": {},
         "corpus": {},
     }

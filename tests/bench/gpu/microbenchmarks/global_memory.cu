@@ -191,6 +191,33 @@ __global__ void constant_loads(Stamps stamps, Pattern pattern, int rounds, int s
     out[threadIdx.x] = sum;
 }
 
+// Chains of constant loads and of atomics that return zero.
+__global__ void constant_chain(Stamps stamps, int rounds, unsigned* out) {
+    unsigned at = threadIdx.x;
+    long long begin = stamp();
+#pragma unroll 1
+    for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+        for (int i = 0; i < kUnroll; ++i) at = constants[at];
+    }
+    long long end = stamp();
+    note(stamps, begin, end);
+    *out = at;
+}
+
+__global__ void atomic_chain(Stamps stamps, unsigned* memory, int rounds, unsigned* out) {
+    unsigned at = 0;
+    long long begin = stamp();
+#pragma unroll 1
+    for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+        for (int i = 0; i < kUnroll; ++i) at = atomicAdd(memory + at, 0u);
+    }
+    long long end = stamp();
+    note(stamps, begin, end);
+    *out = at;
+}
+
 template <class Address>
 Pattern pattern_of(Address address) {
     Pattern pattern;
@@ -299,6 +326,11 @@ void measure_latencies() {
         });
         report(name, took / rounds, "cycles");
     };
+    double took = cycles(stamps, 1, [&] { constant_chain<<<1, 1>>>(stamps, kRounds, out); });
+    report("latency.LDC_with_address", took / (kRounds * kUnroll), "cycles");
+    CHECK(cudaMemset(memory, 0, 1024));
+    took = cycles(stamps, 1, [&] { atomic_chain<<<1, 1>>>(stamps, (unsigned*)memory, kRounds, out); });
+    report("latency.ATOMG_with_address", took / (kRounds * kUnroll), "cycles");
     cold("latency.DRAM.16MiB", size_t(16) << 20, 4096);
     cold("latency.DRAM.128MiB", size_t(128) << 20, 32768);
     cold("latency.DRAM.512MiB", size_t(512) << 20, 131072);

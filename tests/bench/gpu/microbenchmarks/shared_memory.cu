@@ -121,6 +121,26 @@ __global__ void chain(Stamps stamps, int rounds, unsigned* out) {
     out[threadIdx.x] = address;
 }
 
+// The same with loads of two or four words, and with atomics that return what was there.
+template <int kBytes>
+__global__ void wide_chain(Stamps stamps, int rounds, unsigned* out) {
+    extern __shared__ unsigned words[];
+    if (threadIdx.x < 4) words[threadIdx.x] = 0;
+    __syncthreads();
+    unsigned base = shared_address(words), value = 0;
+    long long begin = stamp();
+#pragma unroll 1
+    for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+        for (int i = 0; i < kUnroll; ++i) {
+            value = kBytes == 0 ? atomicAdd(words + value, 0u) : load<kBytes == 0 ? 4 : kBytes>(base + value);
+        }
+    }
+    long long end = stamp();
+    note(stamps, begin, end);
+    out[threadIdx.x] = value;
+}
+
 // The inner loop of a tiled product: a broadcast, a row and a multiply-add.
 template <int kFloats>
 __global__ void product(Stamps stamps, Pattern left, Pattern right, int rounds, int step, float* out) {
@@ -300,6 +320,14 @@ int main() {
     CHECK(cudaMalloc(&out, 1024 * 8));
     double took = cycles(stamps, 1, [&] { chain<<<1, 32, kShared>>>(stamps, kRounds, out); });
     report("LDS.latency", took / (kRounds * kUnroll), "cycles");
+    auto wide = [&](const char* name, auto kernel) {
+        double took = cycles(stamps, 1, [&] { kernel<<<1, 1, kShared>>>(stamps, kRounds, out); });
+        report(name, took / (kRounds * kUnroll), "cycles");
+    };
+    wide("LDS.32.latency_with_address", wide_chain<4>);
+    wide("LDS.64.latency_with_address_and_xor", wide_chain<8>);
+    wide("LDS.128.latency_with_address_and_xors", wide_chain<16>);
+    wide("ATOMS.add_returned.latency_with_address", wide_chain<0>);
     measure_width<4>();
     measure_width<8>();
     measure_width<16>();
