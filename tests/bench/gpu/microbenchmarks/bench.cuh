@@ -1,4 +1,5 @@
-// What all microbenchmarks share: checked calls, results as lines of text, and how a kernel's cycles are read.
+// What all microbenchmarks share: checked calls, results as lines of text, and how a kernel's cycles are
+// read.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#define CHECK(call)                                                                                  \
-    do {                                                                                             \
-        cudaError_t status = (call);                                                                 \
-        if (status != cudaSuccess) {                                                                 \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status));     \
-            std::exit(1);                                                                            \
-        }                                                                                            \
+#define CHECK(call)                                                                              \
+    do {                                                                                         \
+        cudaError_t status = (call);                                                             \
+        if (status != cudaSuccess) {                                                             \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status)); \
+            std::exit(1);                                                                        \
+        }                                                                                        \
     } while (0)
 
 // One result: its name, its value and its unit, separated by tabs.
@@ -70,9 +71,10 @@ inline double cycles(Stamps stamps, int warps, const std::function<void()>& laun
     return least;
 }
 
-// Milliseconds between two events around `work`: the median of some repetitions after one that is not counted.
-inline double milliseconds(const std::function<void()>& work, int repetitions = 7,
-                           const std::function<void()>& before = [] {}) {
+// Milliseconds between two events around `work`: the median of some repetitions after one that is not
+// counted.
+inline double milliseconds(
+    const std::function<void()>& work, int repetitions = 7, const std::function<void()>& before = [] {}) {
     cudaEvent_t start, stop;
     CHECK(cudaEventCreate(&start));
     CHECK(cudaEventCreate(&stop));

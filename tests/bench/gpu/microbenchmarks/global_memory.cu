@@ -28,7 +28,8 @@ __device__ __forceinline__ unsigned load(const char* address) {
         return x ^ y;
     } else {
         asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(x), "=r"(y), "=r"(z), "=r"(w) : "l"(address));
+                     : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+                     : "l"(address));
         return x ^ y ^ z ^ w;
     }
 }
@@ -45,7 +46,8 @@ __device__ __forceinline__ void store(char* address, unsigned x) {
 }
 
 template <int kBytes>
-__global__ void loads(Stamps stamps, const char* memory, Pattern pattern, int rounds, int step, unsigned* out) {
+__global__ void loads(Stamps stamps, const char* memory, Pattern pattern, int rounds, int step,
+                      unsigned* out) {
     const char* address = memory + pattern.lanes[threadIdx.x % 32];
     unsigned sum = 0;
     for (int i = 0; i < kUnroll; ++i) sum ^= load<kBytes>(address + i * kStep);
@@ -125,13 +127,16 @@ __global__ void product(Stamps stamps, const char* memory, Pattern left, Pattern
     out[threadIdx.x] = sum;
 }
 
-// A chain of loads, each of which gives the address of the next; `warm` of them are made before the clock runs.
+// A chain of loads, each of which gives the address of the next; `warm` of them are made before the clock
+// runs.
 template <bool kCached>
 __global__ void chain(Stamps stamps, void** start, int warm, int rounds, void** out) {
     void** at = start;
     auto next = [&] {
-        if constexpr (kCached) asm volatile("ld.global.u64 %0, [%0];" : "+l"(at));
-        else asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at));
+        if constexpr (kCached)
+            asm volatile("ld.global.u64 %0, [%0];" : "+l"(at));
+        else
+            asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at));
     };
 #pragma unroll 1
     for (int round = 0; round < warm; ++round) next();
@@ -236,8 +241,10 @@ std::vector<Named> patterns(int bytes) {
     all.push_back({"two_rows_same_column", pattern_of([](int lane) { return lane / 16 * 4096; })});
     all.push_back({"four_rows_same_column", pattern_of([](int lane) { return lane / 8 * 4096; })});
     all.push_back({"runs_of_2_in_a_line", pattern_of([=](int lane) { return lane / 16 * bytes; })});
-    all.push_back({"two_rows_of_16", pattern_of([=](int lane) { return lane / 16 * 4096 + lane % 16 * bytes; })});
-    all.push_back({"four_rows_of_8", pattern_of([=](int lane) { return lane / 8 * 4096 + lane % 8 * bytes; })});
+    all.push_back(
+        {"two_rows_of_16", pattern_of([=](int lane) { return lane / 16 * 4096 + lane % 16 * bytes; })});
+    all.push_back(
+        {"four_rows_of_8", pattern_of([=](int lane) { return lane / 8 * 4096 + lane % 8 * bytes; })});
     all.push_back({"row_of_16_twice", pattern_of([=](int lane) { return lane % 16 * bytes; })});
     all.push_back({"row_of_8_four_times", pattern_of([=](int lane) { return lane % 8 * bytes; })});
     all.push_back({"misaligned_by_one", pattern_of([=](int lane) { return lane * bytes + bytes; })});
@@ -264,14 +271,14 @@ template <int kBytes>
 void measure_width() {
     std::string bits = std::to_string(8 * kBytes);
     for (const Named& each : patterns(kBytes)) {
-        double took = cycles(stamps, 32, [&] {
-            loads<kBytes><<<1, 1024>>>(stamps, memory, each.pattern, kRounds, 0, out);
-        });
-        report("LDG." + bits + ".L1." + each.name, took / (32 * kRounds * kUnroll), "cycles/warp instruction/SM");
-        took = cycles(stamps, 32, [&] {
-            stores<kBytes><<<1, 1024>>>(stamps, memory, each.pattern, kRounds, 0, 65536);
-        });
-        report("STG." + bits + "." + each.name, took / (32 * kRounds * kUnroll), "cycles/warp instruction/SM");
+        double took = cycles(
+            stamps, 32, [&] { loads<kBytes><<<1, 1024>>>(stamps, memory, each.pattern, kRounds, 0, out); });
+        report("LDG." + bits + ".L1." + each.name, took / (32 * kRounds * kUnroll),
+               "cycles/warp instruction/SM");
+        took = cycles(stamps, 32,
+                      [&] { stores<kBytes><<<1, 1024>>>(stamps, memory, each.pattern, kRounds, 0, 65536); });
+        report("STG." + bits + "." + each.name, took / (32 * kRounds * kUnroll),
+               "cycles/warp instruction/SM");
     }
 }
 
@@ -279,9 +286,8 @@ void measure_products() {
     for (int width : {8, 16, 32}) {
         Pattern row = pattern_of([=](int lane) { return lane / width * 4096; });
         Pattern column = pattern_of([=](int lane) { return lane % width * 4; });
-        double took = cycles(stamps, 32, [&] {
-            product<<<1, 1024>>>(stamps, memory, row, column, kRounds, 0, (float*)out);
-        });
+        double took = cycles(
+            stamps, 32, [&] { product<<<1, 1024>>>(stamps, memory, row, column, kRounds, 0, (float*)out); });
         report("naive_product.L1.width_" + std::to_string(width), took / (32 * kRounds * kUnroll),
                "cycles/(2 LDG + FFMA)/SM");
     }
@@ -307,7 +313,8 @@ void measure_latencies() {
     auto one = [&](const char* name, auto kernel, size_t footprint, size_t stride) {
         void** start = make_chain(footprint, stride);
         int rounds = int(footprint / stride);
-        double took = cycles(stamps, 1, [&] { kernel<<<1, 1>>>(stamps, start, rounds, rounds, (void**)out); });
+        double took =
+            cycles(stamps, 1, [&] { kernel<<<1, 1>>>(stamps, start, rounds, rounds, (void**)out); });
         report(name, took / rounds, "cycles");
     };
     one("latency.L1.16KiB", chain<true>, 16 << 10, 128);
@@ -341,9 +348,9 @@ void measure_passes(const std::string& name, int kib, int shared, int blocks, in
     auto kernel = passes<kBytes, kFlying>;
     CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     int bytes = kib << 10, rounds = std::max(2, (512 << 10) / bytes);
-    double took = cycles(stamps, threads / 32, [&] {
-        kernel<<<blocks, threads, shared>>>(stamps, memory, bytes, rounds, out);
-    }, 3);
+    double took = cycles(
+        stamps, threads / 32,
+        [&] { kernel<<<blocks, threads, shared>>>(stamps, memory, bytes, rounds, out); }, 3);
     report(name, double(bytes) * rounds / took, "bytes/cycle of one block");
 }
 
@@ -352,13 +359,13 @@ void measure_capacities() {
     for (int kib : {16, 32, 64, 96, 128, 160, 176, 192, 208, 224, 240, 256, 320, 512}) {
         std::string at = "KiB_" + std::to_string(kib);
         for (int shared : {0, 32, 64, 128}) {
-            measure_passes<4, 4>("L1.capacity.shared_" + std::to_string(shared) + "KiB." + at, kib, shared << 10, 1,
-                                 1024);
+            measure_passes<4, 4>("L1.capacity.shared_" + std::to_string(shared) + "KiB." + at, kib,
+                                 shared << 10, 1, 1024);
         }
         // Eight blocks of 256 threads to an SM: the driver sizes shared memory for as many as fit.
         for (int shared : {0, 1, 2, 4, 8, 16}) {
-            measure_passes<4, 4>("L1.capacity.8_blocks_of_shared_" + std::to_string(shared) + "KiB." + at, kib,
-                                 shared << 10, sms * 8, 256);
+            measure_passes<4, 4>("L1.capacity.8_blocks_of_shared_" + std::to_string(shared) + "KiB." + at,
+                                 kib, shared << 10, sms * 8, 256);
         }
     }
     for (int kib : {512, 2048, 8192, 16384, 32768}) {
@@ -375,7 +382,8 @@ void measure_capacities() {
 void measure_constants() {
     for (int distinct : {1, 2, 4, 8, 32}) {
         Pattern pattern = pattern_of([=](int lane) { return lane % distinct * 32; });
-        double took = cycles(stamps, 32, [&] { constant_loads<<<1, 1024>>>(stamps, pattern, kRounds, 0, out); });
+        double took =
+            cycles(stamps, 32, [&] { constant_loads<<<1, 1024>>>(stamps, pattern, kRounds, 0, out); });
         report("LDC.distinct_" + std::to_string(distinct), took / (32 * kRounds * kUnroll),
                "cycles/warp instruction/SM");
     }

@@ -7,15 +7,13 @@
 constexpr int kUnroll = 64;
 constexpr int kRounds = 64;
 
-// An operation: a type, and a step from x to the next x, with two values that do not change. COUNT is how many
-// instructions of interest a step is.
-#define OPERATION(NAME, TYPE, COUNT, BODY)                                       \
-    struct NAME {                                                                \
-        using T = TYPE;                                                          \
-        static constexpr int count = COUNT;                                      \
-        static __device__ __forceinline__ void step(T& x, T& y, T a, T b) {      \
-            BODY;                                                                \
-        }                                                                        \
+// An operation: a type, and a step from x to the next x, with two values that do not change. COUNT is how
+// many instructions of interest a step is.
+#define OPERATION(NAME, TYPE, COUNT, BODY)                                          \
+    struct NAME {                                                                   \
+        using T = TYPE;                                                             \
+        static constexpr int count = COUNT;                                         \
+        static __device__ __forceinline__ void step(T& x, T& y, T a, T b) { BODY; } \
     };
 
 #define F(TEXT) asm volatile(TEXT : "+f"(x), "+f"(y) : "f"(a), "f"(b))
@@ -35,10 +33,10 @@ OPERATION(IMAD_HI, unsigned, 1, R("mul.hi.u32 %0, %0, %2;"))
 // Both halves are used, by an operation of the other pipe.
 OPERATION(IMAD_WIDE_LOP3, unsigned, 1,
           asm volatile("{ .reg .u64 w; .reg .u32 l, h; mul.wide.s32 w, %0, 12; "
-                       "mov.b64 {l, h}, w; xor.b32 %0, l, h; }"
-                       : "+r"(x)))
+                       "mov.b64 {l, h}, w; xor.b32 %0, l, h; }" : "+r"(x)))
 OPERATION(VIADD_LOP3, unsigned, 2, R("add.u32 %0, %0, %2; xor.b32 %0, %0, %3;"))
-OPERATION(IADD3, unsigned, 2, R("add.u32 %0, %0, %1; add.u32 %0, %0, %2; add.u32 %1, %1, %0; add.u32 %1, %1, %3;"))
+OPERATION(IADD3, unsigned, 2,
+          R("add.u32 %0, %0, %1; add.u32 %0, %0, %2; add.u32 %1, %1, %0; add.u32 %1, %1, %3;"))
 OPERATION(LOP3, unsigned, 1, R("lop3.b32 %0, %0, %2, %3, 0x6a;"))
 OPERATION(SHF, unsigned, 1, R("shf.l.wrap.b32 %0, %0, %2, %3;"))
 OPERATION(SHL, unsigned, 2, R("shl.b32 %0, %0, %2; xor.b32 %0, %0, %3;"))
@@ -72,16 +70,16 @@ OPERATION(REDUX, unsigned, 1, R("redux.sync.add.u32 %0, %0, 0xffffffff;"))
 // Mixes: as many of the one as of the other, on values of their own.
 OPERATION(MIX_FFMA_IMAD, float, 2,
           asm volatile("fma.rn.f32 %0, %0, %2, %3; { .reg .b32 u; mov.b32 u, %1; "
-                       "mad.lo.u32 u, u, %4, %5; mov.b32 %1, u; }"
-                       : "+f"(x), "+f"(y) : "f"(a), "f"(b), "r"(__float_as_int(a)), "r"(__float_as_int(b))))
+                       "mad.lo.u32 u, u, %4, %5; mov.b32 %1, u; }" : "+f"(x),
+                       "+f"(y) : "f"(a), "f"(b), "r"(__float_as_int(a)), "r"(__float_as_int(b))))
 OPERATION(MIX_FFMA_IADD_LOP3, float, 3,
           asm volatile("fma.rn.f32 %0, %0, %2, %3; { .reg .b32 u; mov.b32 u, %1; "
-                       "add.u32 u, u, %4; xor.b32 u, u, %5; mov.b32 %1, u; }"
-                       : "+f"(x), "+f"(y) : "f"(a), "f"(b), "r"(__float_as_int(a)), "r"(__float_as_int(b))))
+                       "add.u32 u, u, %4; xor.b32 u, u, %5; mov.b32 %1, u; }" : "+f"(x),
+                       "+f"(y) : "f"(a), "f"(b), "r"(__float_as_int(a)), "r"(__float_as_int(b))))
 OPERATION(MIX_FFMA_LOP3, float, 2,
           asm volatile("fma.rn.f32 %0, %0, %2, %3; { .reg .b32 u; mov.b32 u, %1; "
-                       "lop3.b32 u, u, %4, %5, 0x6a; mov.b32 %1, u; }"
-                       : "+f"(x), "+f"(y) : "f"(a), "f"(b), "r"(__float_as_int(a)), "r"(__float_as_int(b))))
+                       "lop3.b32 u, u, %4, %5, 0x6a; mov.b32 %1, u; }" : "+f"(x),
+                       "+f"(y) : "f"(a), "f"(b), "r"(__float_as_int(a)), "r"(__float_as_int(b))))
 OPERATION(MIX_IMAD_LOP3, unsigned, 2, R("mad.lo.u32 %0, %0, %2, %3; lop3.b32 %1, %1, %2, %3, 0x6a;"))
 OPERATION(MIX_FFMA_FADD, float, 2, F("fma.rn.f32 %0, %0, %2, %3; add.rn.f32 %1, %1, %2;"))
 OPERATION(MIX_FFMA_FMNMX, float, 3, F("fma.rn.f32 %0, %0, %2, %3; min.f32 %1, %1, %2; max.f32 %1, %1, %3;"))
@@ -120,7 +118,8 @@ __global__ void loop(Stamps stamps, int rounds, float a, float b, float* out) {
     __syncthreads();
     long long begin = stamp();
 #pragma unroll 1
-    for (int round = 0; round < rounds; ++round) asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b));
+    for (int round = 0; round < rounds; ++round)
+        asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b));
     long long end = stamp();
     note(stamps, begin, end);
     out[threadIdx.x] = x;
@@ -133,7 +132,8 @@ __global__ void own_loop(Stamps stamps, int rounds, float a, float b, float* out
     __syncthreads();
     long long begin = stamp();
 #pragma unroll 1
-    for (int round = threadIdx.x; round < stop; round += 2) asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b));
+    for (int round = threadIdx.x; round < stop; round += 2)
+        asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b));
     long long end = stamp();
     note(stamps, begin, end);
     out[threadIdx.x] = x;
@@ -146,7 +146,8 @@ __global__ void divergent_loop(Stamps stamps, int rounds, float a, float b, floa
     __syncthreads();
     long long begin = stamp();
 #pragma unroll 1
-    for (int round = 0; round < own; ++round) asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b));
+    for (int round = 0; round < own; ++round)
+        asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b));
     long long end = stamp();
     note(stamps, begin, end);
     out[threadIdx.x] = x;
@@ -160,11 +161,17 @@ __global__ void parting(Stamps stamps, int rounds, float a, float b, float* out)
 #pragma unroll 1
     for (int round = 0; round < rounds; ++round) {
         if ((threadIdx.x + round) & 1) {
-            asm volatile("fma.rn.f32 %0, %0, %1, %2; fma.rn.f32 %0, %0, %1, %2; fma.rn.f32 %0, %0, %1, %2; "
-                         "fma.rn.f32 %0, %0, %1, %2; " : "+f"(x) : "f"(a), "f"(b));
+            asm volatile(
+                "fma.rn.f32 %0, %0, %1, %2; fma.rn.f32 %0, %0, %1, %2; fma.rn.f32 %0, %0, %1, %2; "
+                "fma.rn.f32 %0, %0, %1, %2; "
+                : "+f"(x)
+                : "f"(a), "f"(b));
         } else {
-            asm volatile("mul.rn.f32 %0, %0, %1; mul.rn.f32 %0, %0, %2; mul.rn.f32 %0, %0, %1; "
-                         "mul.rn.f32 %0, %0, %2;" : "+f"(x) : "f"(a), "f"(b));
+            asm volatile(
+                "mul.rn.f32 %0, %0, %1; mul.rn.f32 %0, %0, %2; mul.rn.f32 %0, %0, %1; "
+                "mul.rn.f32 %0, %0, %2;"
+                : "+f"(x)
+                : "f"(a), "f"(b));
         }
     }
     long long end = stamp();
@@ -179,7 +186,8 @@ void measure(const char* name, Stamps stamps, void* out) {
     double per_round = double(kUnroll) * Op::count;
     double full = cycles(stamps, 32, [&] { run<Op, 4><<<1, 1024>>>(stamps, kRounds, a, b, (T*)out); });
     double alone = cycles(stamps, 1, [&] { run<Op, 1><<<1, 32>>>(stamps, kRounds, a, b, (T*)out); });
-    report(std::string(name) + ".throughput", full / (32 * 4 * kRounds * per_round), "cycles/warp instruction/SM");
+    report(std::string(name) + ".throughput", full / (32 * 4 * kRounds * per_round),
+           "cycles/warp instruction/SM");
     report(std::string(name) + ".latency", alone / (kRounds * per_round), "cycles/instruction of a chain");
 }
 
@@ -189,18 +197,54 @@ int main() {
     Stamps stamps = make_stamps();
     void* out;
     CHECK(cudaMalloc(&out, 1024 * 8));
-    MEASURE(FFMA); MEASURE(FADD); MEASURE(FMUL); MEASURE(FMNMX); MEASURE(DFMA); MEASURE(DADD); MEASURE(HFMA2);
-    MEASURE(IMAD); MEASURE(IMAD_HI); MEASURE(IMAD_WIDE_LOP3); MEASURE(IADD3); MEASURE(VIADD_LOP3); MEASURE(LOP3); MEASURE(SHF); MEASURE(SHL);
-    MEASURE(PRMT); MEASURE(VIMNMX); MEASURE(POPC); MEASURE(FLO); MEASURE(BREV); MEASURE(ISETP_SEL);
-    MEASURE(FSETP_FSEL); MEASURE(MUFU_RCP_FADD); MEASURE(MUFU_EX2); MEASURE(MUFU_LG2); MEASURE(MUFU_RSQ);
-    MEASURE(MUFU_SIN); MEASURE(I2F_F2I); MEASURE(F2F_64); MEASURE(SHFL_IDX); MEASURE(SHFL_DOWN); MEASURE(SHFL_BFLY);
-    MEASURE(VOTE); MEASURE(S2R); MEASURE(MATCH); MEASURE(REDUX);
-    MEASURE(MIX_FFMA_IMAD); MEASURE(MIX_FFMA_IADD_LOP3); MEASURE(MIX_FFMA_LOP3); MEASURE(MIX_IMAD_LOP3);
-    MEASURE(MIX_FFMA_FADD); MEASURE(MIX_FFMA_FMNMX); MEASURE(MIX_4FFMA_MUFU);
+    MEASURE(FFMA);
+    MEASURE(FADD);
+    MEASURE(FMUL);
+    MEASURE(FMNMX);
+    MEASURE(DFMA);
+    MEASURE(DADD);
+    MEASURE(HFMA2);
+    MEASURE(IMAD);
+    MEASURE(IMAD_HI);
+    MEASURE(IMAD_WIDE_LOP3);
+    MEASURE(IADD3);
+    MEASURE(VIADD_LOP3);
+    MEASURE(LOP3);
+    MEASURE(SHF);
+    MEASURE(SHL);
+    MEASURE(PRMT);
+    MEASURE(VIMNMX);
+    MEASURE(POPC);
+    MEASURE(FLO);
+    MEASURE(BREV);
+    MEASURE(ISETP_SEL);
+    MEASURE(FSETP_FSEL);
+    MEASURE(MUFU_RCP_FADD);
+    MEASURE(MUFU_EX2);
+    MEASURE(MUFU_LG2);
+    MEASURE(MUFU_RSQ);
+    MEASURE(MUFU_SIN);
+    MEASURE(I2F_F2I);
+    MEASURE(F2F_64);
+    MEASURE(SHFL_IDX);
+    MEASURE(SHFL_DOWN);
+    MEASURE(SHFL_BFLY);
+    MEASURE(VOTE);
+    MEASURE(S2R);
+    MEASURE(MATCH);
+    MEASURE(REDUX);
+    MEASURE(MIX_FFMA_IMAD);
+    MEASURE(MIX_FFMA_IADD_LOP3);
+    MEASURE(MIX_FFMA_LOP3);
+    MEASURE(MIX_IMAD_LOP3);
+    MEASURE(MIX_FFMA_FADD);
+    MEASURE(MIX_FFMA_FMNMX);
+    MEASURE(MIX_4FFMA_MUFU);
     const int rounds = 4096;
     auto looped = [&](const char* name, auto kernel) {
         for (int warps : {1, 4, 8, 16, 32}) {
-            double took = cycles(stamps, warps, [&] { kernel<<<1, 32 * warps>>>(stamps, rounds, 3, 5, (float*)out); });
+            double took =
+                cycles(stamps, warps, [&] { kernel<<<1, 32 * warps>>>(stamps, rounds, 3, 5, (float*)out); });
             report(std::string(name) + ".warps_" + std::to_string(warps), took / rounds, "cycles/round");
         }
     };

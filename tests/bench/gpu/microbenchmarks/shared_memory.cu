@@ -25,7 +25,8 @@ __device__ __forceinline__ unsigned load(unsigned address) {
         return x ^ y;
     } else {
         asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(x), "=r"(y), "=r"(z), "=r"(w) : "r"(address));
+                     : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+                     : "r"(address));
         return x ^ y ^ z ^ w;
     }
 }
@@ -41,7 +42,9 @@ __device__ __forceinline__ void store(unsigned address, unsigned x) {
     }
 }
 
-__device__ unsigned shared_address(const void* pointer) { return (unsigned)__cvta_generic_to_shared(pointer); }
+__device__ unsigned shared_address(const void* pointer) {
+    return (unsigned)__cvta_generic_to_shared(pointer);
+}
 
 template <int kBytes>
 __global__ void loads(Stamps stamps, Pattern pattern, int rounds, int step, unsigned* out) {
@@ -249,9 +252,8 @@ unsigned* out;
 
 template <class Kernel>
 double per_access(Kernel kernel, const Pattern& pattern, int warps = 32) {
-    double took = cycles(stamps, warps, [&] {
-        kernel<<<1, 32 * warps, kShared>>>(stamps, pattern, kRounds, 0, out);
-    });
+    double took =
+        cycles(stamps, warps, [&] { kernel<<<1, 32 * warps, kShared>>>(stamps, pattern, kRounds, 0, out); });
     return took / (double(warps) * kRounds * kUnroll);
 }
 
@@ -259,8 +261,10 @@ template <int kBytes>
 void measure_width() {
     std::string bits = std::to_string(8 * kBytes);
     for (const Named& each : patterns(kBytes)) {
-        report("LDS." + bits + "." + each.name, per_access(loads<kBytes>, each.pattern), "cycles/warp instruction/SM");
-        report("STS." + bits + "." + each.name, per_access(stores<kBytes>, each.pattern), "cycles/warp instruction/SM");
+        report("LDS." + bits + "." + each.name, per_access(loads<kBytes>, each.pattern),
+               "cycles/warp instruction/SM");
+        report("STS." + bits + "." + each.name, per_access(stores<kBytes>, each.pattern),
+               "cycles/warp instruction/SM");
     }
     for (int warps : {1, 2, 4, 8, 16}) {
         report("LDS." + bits + ".stride_1.with_warps_" + std::to_string(warps),
@@ -300,16 +304,15 @@ void measure_barriers() {
     for (int threads : {32, 64, 128, 256, 512, 1024}) {
         for (int blocks : {1, 2, 4, 8}) {
             if (threads * blocks > 2048) continue;
-            double took = cycles(stamps, threads / 32, [&] {
-                barriers<<<sms * blocks, threads>>>(stamps, kRounds);
-            });
+            double took =
+                cycles(stamps, threads / 32, [&] { barriers<<<sms * blocks, threads>>>(stamps, kRounds); });
             std::string name = "threads_" + std::to_string(threads) + ".blocks_" + std::to_string(blocks);
             report("barrier." + name, took / (kRounds * kUnroll), "cycles/barrier of each block");
         }
-        double took = cycles(stamps, threads / 32, [&] {
-            phases<<<1, threads, kShared>>>(stamps, kRounds, out);
-        });
-        report("phase.threads_" + std::to_string(threads), took / kRounds, "cycles/(STS, barrier, LDS, barrier)");
+        double took =
+            cycles(stamps, threads / 32, [&] { phases<<<1, threads, kShared>>>(stamps, kRounds, out); });
+        report("phase.threads_" + std::to_string(threads), took / kRounds,
+               "cycles/(STS, barrier, LDS, barrier)");
     }
     double took = cycles(stamps, 1, [&] { warp_barriers<<<1, 32>>>(stamps, kRounds); });
     report("warp_barrier.latency", took / (kRounds * kUnroll), "cycles");

@@ -15,9 +15,9 @@ __device__ inline uint64_t nanoseconds() {
     return value;
 }
 
-// Passes over `count` vectors by the whole grid, each thread with `kFlying` loads in flight. In each pass a block
-// has the part that its neighbour had before, so that L1 does not hold it. `count` is a multiple of what the grid
-// loads at a time, or what is left over is not read.
+// Passes over `count` vectors by the whole grid, each thread with `kFlying` loads in flight. In each pass a
+// block has the part that its neighbour had before, so that L1 does not hold it. `count` is a multiple of
+// what the grid loads at a time, or what is left over is not read.
 template <class Vector, int kFlying>
 __global__ void read(const Vector* from, size_t count, int passes, unsigned* out) {
     unsigned sum = 0;
@@ -26,13 +26,15 @@ __global__ void read(const Vector* from, size_t count, int passes, unsigned* out
     for (int pass = 0; pass < passes; ++pass) {
         size_t block = (blockIdx.x + pass) % gridDim.x;
 #pragma unroll 1
-        for (size_t i = block * blockDim.x + threadIdx.x; i + width * (kFlying - 1) < count; i += width * kFlying) {
+        for (size_t i = block * blockDim.x + threadIdx.x; i + width * (kFlying - 1) < count;
+             i += width * kFlying) {
             Vector values[kFlying];
 #pragma unroll
             for (int k = 0; k < kFlying; ++k) values[k] = from[i + k * width];
 #pragma unroll
             for (int k = 0; k < kFlying; ++k) {
-                for (int word = 0; word < int(sizeof(Vector) / 4); ++word) sum ^= ((unsigned*)&values[k])[word];
+                for (int word = 0; word < int(sizeof(Vector) / 4); ++word)
+                    sum ^= ((unsigned*)&values[k])[word];
             }
         }
         sum += 1;
@@ -57,7 +59,8 @@ __global__ void copy(const Vector* from, Vector* to, size_t count, int passes) {
     for (int pass = 0; pass < passes; ++pass) {
         size_t block = (blockIdx.x + pass) % gridDim.x;
 #pragma unroll 1
-        for (size_t i = block * blockDim.x + threadIdx.x; i + width * (kFlying - 1) < count; i += width * kFlying) {
+        for (size_t i = block * blockDim.x + threadIdx.x; i + width * (kFlying - 1) < count;
+             i += width * kFlying) {
             Vector values[kFlying];
 #pragma unroll
             for (int k = 0; k < kFlying; ++k) values[k] = from[i + k * width];
@@ -90,7 +93,10 @@ __global__ void spin(float* out, int rounds) {
     for (int round = 0; round < rounds; ++round) {
 #pragma unroll
         for (int i = 0; i < 32; ++i) {
-            x = fmaf(x, 0.5f, 1.0f); y = fmaf(y, 0.5f, 1.0f); z = fmaf(z, 0.5f, 1.0f); w = fmaf(w, 0.5f, 1.0f);
+            x = fmaf(x, 0.5f, 1.0f);
+            y = fmaf(y, 0.5f, 1.0f);
+            z = fmaf(z, 0.5f, 1.0f);
+            w = fmaf(w, 0.5f, 1.0f);
         }
     }
     if (x + y + z + w == 12345.0f) *out = x;
@@ -105,7 +111,10 @@ __global__ void clocked(float* out, int rounds, long long* cycles, uint64_t* too
     for (int round = 0; round < rounds; ++round) {
 #pragma unroll
         for (int i = 0; i < 32; ++i) {
-            x = fmaf(x, 0.5f, 1.0f); y = fmaf(y, 0.5f, 1.0f); z = fmaf(z, 0.5f, 1.0f); w = fmaf(w, 0.5f, 1.0f);
+            x = fmaf(x, 0.5f, 1.0f);
+            y = fmaf(y, 0.5f, 1.0f);
+            z = fmaf(z, 0.5f, 1.0f);
+            w = fmaf(w, 0.5f, 1.0f);
         }
     }
     if (x + y + z + w == 12345.0f) *out = x;
@@ -161,12 +170,13 @@ __global__ void atomics(T* memory, int rounds, T* out) {
     if (kReturned && sum == T(12345)) *out = sum;
 }
 
-void bandwidth(const std::string& name, double bytes, const std::function<void()>& work,
-               const std::function<void()>& before = [] {}) {
+void bandwidth(
+    const std::string& name, double bytes, const std::function<void()>& work,
+    const std::function<void()>& before = [] {}) {
     report(name, bytes / milliseconds(work, 7, before) / 1e6, "GB/s");
 }
 
-// Blocks of a grid of `perSm` blocks to an SM, and the vectors among `bytes` that are a multiple of its width.
+// The vectors among `bytes` that a grid with `flying` of them to a thread reads without a remainder.
 size_t whole(size_t bytes, int vector, int flying, int blocks, int threads) {
     size_t width = size_t(vector) * flying * blocks * threads;
     return bytes / width * width / vector;
@@ -178,9 +188,8 @@ void measure_reading(const std::string& name, size_t bytes, int blocks, int thre
     size_t count = whole(bytes, sizeof(Vector), kFlying, blocks, threads);
     if (count == 0) return;
     int passes = std::max<int>(1, int((size_t(1) << 30) / bytes));
-    bandwidth(name, double(count) * sizeof(Vector) * passes, [&] {
-        read<Vector, kFlying><<<blocks, threads>>>((Vector*)memory, count, passes, out);
-    });
+    bandwidth(name, double(count) * sizeof(Vector) * passes,
+              [&] { read<Vector, kFlying><<<blocks, threads>>>((Vector*)memory, count, passes, out); });
 }
 
 void measure_footprints() {
@@ -193,17 +202,16 @@ void measure_footprints() {
         measure_reading<unsigned, 1>("read_32_bits_1_flying" + at, bytes, blocks, threads);
         measure_reading<unsigned, 2>("read_32_bits_2_flying" + at, bytes, blocks, threads);
         measure_reading<unsigned, 4>("read_32_bits_4_flying" + at, bytes, blocks, threads);
-        bandwidth("write_128_bits" + at, double(bytes) * passes, [&] {
-            write<uint4><<<blocks, threads>>>((uint4*)memory, bytes / 16, passes);
-        });
-        bandwidth("write_32_bits" + at, double(bytes) * passes, [&] {
-            write<unsigned><<<blocks, threads>>>((unsigned*)memory, bytes / 4, passes);
-        });
+        bandwidth("write_128_bits" + at, double(bytes) * passes,
+                  [&] { write<uint4><<<blocks, threads>>>((uint4*)memory, bytes / 16, passes); });
+        bandwidth("write_32_bits" + at, double(bytes) * passes,
+                  [&] { write<unsigned><<<blocks, threads>>>((unsigned*)memory, bytes / 4, passes); });
         // One half of the footprint is read and the other written; the bytes of both count.
         size_t count = whole(bytes / 2, 4, 2, blocks, threads);
         if (count == 0) continue;
         bandwidth("copy_32_bits_2_flying" + at, 8.0 * double(count) * passes, [&] {
-            copy<unsigned, 2><<<blocks, threads>>>((unsigned*)memory, (unsigned*)(memory + bytes / 2), count, passes);
+            copy<unsigned, 2>
+                <<<blocks, threads>>>((unsigned*)memory, (unsigned*)(memory + bytes / 2), count, passes);
         });
     }
 }
@@ -216,23 +224,28 @@ void measure_parallelism() {
             std::string where = mib == 16 ? "L2" : "DRAM";
             size_t bytes = size_t(mib) << 20;
             if (mib == 16) measure_reading<uint4, 4>("one_SM.128_bits_4_flying" + at, bytes, 1, 32 * warps);
-            measure_reading<unsigned, 1>("parallelism." + where + ".32_bits_1_flying" + at, bytes, sms, 32 * warps);
-            measure_reading<unsigned, 4>("parallelism." + where + ".32_bits_4_flying" + at, bytes, sms, 32 * warps);
-            measure_reading<uint4, 1>("parallelism." + where + ".128_bits_1_flying" + at, bytes, sms, 32 * warps);
-            measure_reading<uint4, 4>("parallelism." + where + ".128_bits_4_flying" + at, bytes, sms, 32 * warps);
+            measure_reading<unsigned, 1>("parallelism." + where + ".32_bits_1_flying" + at, bytes, sms,
+                                         32 * warps);
+            measure_reading<unsigned, 4>("parallelism." + where + ".32_bits_4_flying" + at, bytes, sms,
+                                         32 * warps);
+            measure_reading<uint4, 1>("parallelism." + where + ".128_bits_1_flying" + at, bytes, sms,
+                                      32 * warps);
+            measure_reading<uint4, 4>("parallelism." + where + ".128_bits_4_flying" + at, bytes, sms,
+                                      32 * warps);
         }
     }
 }
 
-// One launch each, as kernels are timed: after 128 MiB were overwritten, or read, so that L2 holds other data,
-// dirty or clean.
+// One launch each, as kernels are timed: after 128 MiB were overwritten, or read, so that L2 holds other
+// data, dirty or clean.
 void measure_cold() {
     auto* out = (unsigned*)(memory + kMemory - 256);
     char* other = memory + (size_t(2) << 30);
     auto dirty = [&] { CHECK(cudaMemsetAsync(other, 0x5A, kFill)); };
     auto clean = [&] { read<uint4, 4><<<sms * 2, 1024>>>((uint4*)other, kFill / 16, 1, out); };
     report("events_around_nothing.after_fill", 1e3 * milliseconds([] {}, 50, dirty), "us");
-    report("events_around_empty_kernel.after_fill", 1e3 * milliseconds([] { nothing<<<1, 32>>>(); }, 50, dirty), "us");
+    report("events_around_empty_kernel.after_fill",
+           1e3 * milliseconds([] { nothing<<<1, 32>>>(); }, 50, dirty), "us");
     report("events_around_empty_wave.after_fill",
            1e3 * milliseconds([] { nothing<<<sms * 8, 256>>>(); }, 50, dirty), "us");
     for (int mib : {1, 4, 16, 64, 256, 1024}) {
@@ -242,15 +255,19 @@ void measure_cold() {
         auto copying = [&] {
             copy_once<<<unsigned(bytes / 2048), 256>>>((float*)memory, (float*)(memory + bytes / 2));
         };
-        auto filling = [&] { write<unsigned><<<unsigned(bytes / 1024), 256>>>((unsigned*)memory, bytes / 4, 1); };
+        auto filling = [&] {
+            write<unsigned><<<unsigned(bytes / 1024), 256>>>((unsigned*)memory, bytes / 4, 1);
+        };
         auto reading_by_1024 = [&] {
             read_once<<<unsigned(bytes / 4096), 1024>>>((float*)memory, (float*)out);
         };
         auto copying_by_1024 = [&] {
             copy_once<<<unsigned(bytes / 8192), 1024>>>((float*)memory, (float*)(memory + bytes / 2));
         };
-        report("once.read.blocks_of_1024.after_fill" + at, 1e3 * milliseconds(reading_by_1024, 9, dirty), "us");
-        report("once.copy.blocks_of_1024.after_fill" + at, 1e3 * milliseconds(copying_by_1024, 9, dirty), "us");
+        report("once.read.blocks_of_1024.after_fill" + at, 1e3 * milliseconds(reading_by_1024, 9, dirty),
+               "us");
+        report("once.copy.blocks_of_1024.after_fill" + at, 1e3 * milliseconds(copying_by_1024, 9, dirty),
+               "us");
         report("once.read.after_fill" + at, 1e3 * milliseconds(reading, 9, dirty), "us");
         report("once.read.after_read" + at, 1e3 * milliseconds(reading, 9, clean), "us");
         report("once.copy.after_fill" + at, 1e3 * milliseconds(copying, 9, dirty), "us");
@@ -261,10 +278,11 @@ void measure_cold() {
     size_t elements = size_t(1) << 25;
     for (int stride : {1, 2, 4, 8, 16, 32, 64, 1024, 4096}) {
         auto striding = [&] {
-            copy_strided<<<unsigned(elements / 256), 256>>>((float*)memory, (float*)(memory + 4 * elements), stride,
-                                                            elements - 1);
+            copy_strided<<<unsigned(elements / 256), 256>>>((float*)memory, (float*)(memory + 4 * elements),
+                                                            stride, elements - 1);
         };
-        report("strided_copy_of_128MiB.stride_" + std::to_string(stride), 1e3 * milliseconds(striding, 5, dirty), "us");
+        report("strided_copy_of_128MiB.stride_" + std::to_string(stride),
+               1e3 * milliseconds(striding, 5, dirty), "us");
     }
 }
 
@@ -272,7 +290,8 @@ template <class T, int kPlace, bool kReturned>
 void measure_atomic(const std::string& name, int rounds) {
     int blocks = sms * 2, threads = 1024;
     T* out = (T*)(memory + kMemory - 256);
-    double took = milliseconds([&] { atomics<T, kPlace, kReturned><<<blocks, threads>>>((T*)memory, rounds, out); }, 5);
+    double took =
+        milliseconds([&] { atomics<T, kPlace, kReturned><<<blocks, threads>>>((T*)memory, rounds, out); }, 5);
     report(name, double(blocks) * threads * rounds / took / 1e6, "operations of lanes/ns");
 }
 
@@ -311,7 +330,8 @@ void measure_shared_launches() {
         CHECK(cudaFuncSetAttribute(little, cudaFuncAttributeMaxDynamicSharedMemorySize, kib << 10));
         const int blocks = 100000;
         double ms = milliseconds([&] { little<<<blocks, 256, kib << 10>>>((float*)memory); }, 5);
-        report("little_blocks.threads_256.shared_" + std::to_string(kib) + "KiB", 1e6 * ms / blocks, "ns/block");
+        report("little_blocks.threads_256.shared_" + std::to_string(kib) + "KiB", 1e6 * ms / blocks,
+               "ns/block");
     }
 }
 
