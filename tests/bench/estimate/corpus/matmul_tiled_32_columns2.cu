@@ -1,0 +1,26 @@
+// Tiles of 32 × 32; a thread makes 2 elements, 32 columns apart.
+
+constexpr int TILE = 32;
+constexpr int COUNT = 2;
+
+extern "C" __global__ void matmul_tiled_32_columns2(const float* A, const float* B, float* C, int M, int K,
+                                                    int N) {
+    __shared__ float a[TILE][TILE];
+    __shared__ float b[TILE][TILE];
+    int ty = threadIdx.y, tx = threadIdx.x;
+    int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE * COUNT + tx;
+    float sum[COUNT] = {};
+    for (int start = 0; start < K; start += TILE) {
+        a[ty][tx] = row < M && start + tx < K ? A[row * K + start + tx] : 0.0f;
+        for (int i = 0; i < COUNT; ++i) {
+            int at = col + i * TILE;
+            b[ty][tx] = start + ty < K && at < N ? B[(start + ty) * N + at] : 0.0f;
+            __syncthreads();
+            for (int k = 0; k < TILE; ++k) sum[i] += a[ty][k] * b[k][tx];
+            __syncthreads();
+        }
+    }
+    for (int i = 0; i < COUNT; ++i) {
+        if (row < M && col + i * TILE < N) C[row * N + col + i * TILE] = sum[i];
+    }
+}

@@ -1,0 +1,91 @@
+"""What the arrays of a launch hold before it, by the kind of their content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from tests.bench.estimate.records import Array, Scalar, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from tests.bench.estimate.records import Kernel, Shape
+
+    Values: TypeAlias = NDArray[Any]
+
+SEED = 20
+
+
+def _random(count: int, rng: np.random.Generator) -> Values:
+    """Numbers from 0 up to 1."""
+    return rng.random(count, np.float32)
+
+
+def _zeros(count: int, rng: np.random.Generator) -> Values:  # noqa: ARG001 - contents are made alike
+    return np.zeros(count)
+
+
+def _bytes(count: int, rng: np.random.Generator) -> Values:
+    """Values from 0 to 255, each as likely as any other."""
+    return rng.integers(0, 256, count)
+
+
+def _skewed(count: int, rng: np.random.Generator) -> Values:
+    """The same, but nine of ten values are 7."""
+    return np.where(rng.random(count, np.float32) < 0.9, 7, _bytes(count, rng))
+
+
+def _places(count: int, rng: np.random.Generator) -> Values:
+    """All indices in a random order."""
+    return rng.permutation(count)
+
+
+def _row_starts(count: int, rng: np.random.Generator) -> Values:
+    """Where the rows of a sparse matrix begin: 8 to 24 entries each; an even number of rows."""
+    shift = np.zeros(count, np.int64)
+    shift[1:-1:2] = rng.integers(-8, 9, len(shift[1:-1:2]))
+    return 16 * np.arange(count) + shift
+
+
+def _columns(count: int, rng: np.random.Generator) -> Values:
+    """The columns of a sparse square's entries, 16 to a row."""
+    return rng.integers(0, count // 16, count)
+
+
+def _mask(count: int, rng: np.random.Generator) -> Values:  # noqa: ARG001 - contents are made alike
+    """The weights of a convolution: what some kernels have in constant memory, too."""
+    return (np.arange(count) * 7 % 25 + 1) / 64
+
+
+CONTENTS: Mapping[str, Callable[[int, np.random.Generator], Values]] = {
+    "random": _random,
+    "zeros": _zeros,
+    "bytes": _bytes,
+    "bins": _bytes,
+    "skewed bins": _skewed,
+    "places": _places,
+    "row starts": _row_starts,
+    "columns": _columns,
+    "mask": _mask,
+}
+
+
+def arrays_of(kernel: Kernel, shape: Shape) -> dict[str, Values]:
+    """The arrays of a launch by name, the same each time, in the types that the kernel has them."""
+    rng = np.random.default_rng(SEED)
+    return {
+        each.name: CONTENTS[each.content](value_of(each.elements, shape), rng).astype(each.type)
+        for each in kernel.parameters
+        if isinstance(each, Array)
+    }
+
+
+def number_of(scalar: Scalar, shape: Shape) -> np.generic:
+    """A scalar's value in the type that the kernel has it."""
+    if scalar.type == "float32":
+        return np.float32(scalar.value)
+    return np.int32(value_of(scalar.value, shape))

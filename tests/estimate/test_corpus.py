@@ -1,0 +1,190 @@
+"""The kernels whose times are measured and estimated are what is said of them, and compute what they must."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.emulator.launch import Kernel as Linked
+from grader.model import Argument, Launch
+from grader.model.work import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS
+from tests.bench.estimate import inputs, references
+from tests.bench.estimate.corpus import CALIBRATION, CORPUS, ROOT, Array, value_of
+from tests.bench.estimate.cubins import entry_in
+from tests.bench.estimate.measure import FEWEST, Timer
+from tests.bench.estimate.records import FOLDER
+from tests.emulator.nvcc import compile_all, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from grader.ptx import Module
+    from tests.bench.estimate.records import Kernel, Shape
+
+ALL = (*CORPUS, *CALIBRATION)
+FAMILIES = {name: tuple(group) for name, group in groupby(ALL, lambda kernel: kernel.family)}
+
+SMALL: dict[str, Shape] = {
+    "matmul": dict.fromkeys("MKN", 128),
+    "matmul-odd": {"M": 50, "K": 35, "N": 70},
+    "transpose": {"W": 128, "H": 64},
+    "transpose-square": {"W": 64, "H": 64},
+    "reduction": {"n": 5000},
+    "scan": {"n": 2048},
+    "histogram": {"n": 5000},
+    "histogram-skewed": {"n": 5000},
+    "stencil2d": {"W": 100, "H": 70},
+    "stencil3d": {"W": 40, "H": 20, "D": 36},
+    "saxpy": {"n": 5000},
+    "conv1d": {"n": 1000},
+    "conv2d": {"W": 70, "H": 50},
+    "spmv": {"rows": 300},
+    "gather": {"n": 3000},
+    "matvec": {"M": 128, "N": 128},
+    "softmax": {"R": 100, "C": 200},
+    "layernorm": {"R": 100, "C": 200},
+    "elementwise": {"n": 3000},
+    "calibration-matmul": {"M": 64, "K": 32, "N": 64},
+    "calibration-transpose": {"M": 64, "N": 128},
+    "calibration-reduction": {"N": 5000},
+    "calibration-scan": {"M": 3, "N": 600},
+    "calibration-histogram": {"N": 5000, "B": 256},
+    "calibration-vector-add": {"N": 3000},
+}
+
+RACES = {"calibration_vector-add_steps_of_one_block"}
+"""Several blocks store the same sums: right, but a race all the same."""
+
+
+def test_each_kernel_has_a_name_and_a_file_of_the_corpus_a_kernel() -> None:
+    """No name is there twice, no file is missing, and none lies there unused."""
+    assert len({kernel.name for kernel in ALL}) == len(ALL)
+    assert len(CORPUS) >= 70
+    assert all((ROOT / kernel.file).is_file() for kernel in ALL)
+    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / FOLDER).glob("*.cu")}
+    assert files == {kernel.file for kernel in CORPUS}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_has_a_naive_kernel_and_launches_that_cuda_allows(family: str) -> None:
+    """Of three shapes or more each."""
+    kernels = FAMILIES[family]
+    assert {kernel.naive for kernel in kernels} == {kernels[0].name}
+    for kernel in kernels:
+        x, y, z = kernel.block
+        assert x * y * z <= MOST_THREADS
+        assert all(size <= most for size, most in zip(kernel.block, MOST_IN_BLOCK, strict=True))
+        assert len(kernel.shapes) >= 3
+        for shape in kernel.shapes:
+            assert all(1 <= n <= most for n, most in zip(kernel.grid_of(shape), MOST_IN_GRID, strict=True))
+            sizes = [value_of(each.elements, shape) for each in kernel.parameters if isinstance(each, Array)]
+            assert min(sizes) > 0
+
+
+MEASURED = sorted((ROOT / FOLDER).parent.glob("measured-*.json"))
+
+
+@pytest.mark.parametrize("file", MEASURED, ids=lambda file: file.stem)
+def test_what_was_measured_is_of_these_kernels_and_shapes(file: Path) -> None:
+    """A time for each, of a launch whose output was right."""
+    document = json.loads(file.read_text("utf-8"))
+    for part, kernels in (("corpus", CORPUS), ("calibration", CALIBRATION)):
+        rows = document[part]
+        assert set(rows) == {kernel.name for kernel in kernels}
+        for kernel in kernels:
+            assert [row["shape"] for row in rows[kernel.name]] == [dict(shape) for shape in kernel.shapes]
+            assert all(row["ms"] > 0 and row["error"] <= references.TOLERANCE for row in rows[kernel.name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_kernels_are_right_and_have_no_hazards(family: str) -> None:
+    """On a small shape, on the emulator."""
+    kernels, shape = FAMILIES[family], SMALL[family]
+    names = {kernel.file.replace("/", "_"): ROOT / kernel.file for kernel in kernels}
+    modules = compile_all({name: path.read_text("utf-8") for name, path in names.items()}, ())
+    for kernel in kernels:
+        error, findings = _launched(kernel, modules[kernel.file.replace("/", "_")], shape)
+        assert error <= references.TOLERANCE, kernel.name
+        assert kernel.name in RACES or not findings, kernel.name
+
+
+def _launched(kernel: Kernel, module: Module, shape: Shape) -> tuple[float, int]:
+    """How far the output is from what is right, and how many findings there are."""
+    arrays = inputs.arrays_of(kernel, shape)
+    arguments = tuple(
+        Argument(each.name, "inout" if each.name == kernel.output else "in", arrays[each.name])
+        if isinstance(each, Array)
+        else Argument(each.name, "value", inputs.number_of(each, shape))
+        for each in kernel.parameters
+    )
+    (entry,) = (name for name in entries(module) if kernel.entry in name)
+    launch = Launch(kernel.grid_of(shape), kernel.block, kernel.shared)
+    run = Linked(module, entry).run(launch, arguments, detect=True)
+    right = references.RULES[kernel.rule](arrays, shape)
+    return references.error_of(kernel.rule, dict(run.outputs)[kernel.output], right), len(run.findings)
+
+
+def test_a_wrong_output_is_far_from_what_is_right() -> None:
+    """One element of many, and parts of a sum."""
+    right = references.RULES["saxpy"](inputs.arrays_of(_named("saxpy_naive"), {"n": 1000}), {"n": 1000})
+    output = right.copy()
+    assert references.error_of("saxpy", output, right) == 0
+    output[7] = 0
+    assert references.error_of("saxpy", output, right) > references.TOLERANCE
+    arrays = inputs.arrays_of(_named("reduction_atomic"), {"n": 1000})
+    total = references.RULES["sum"](arrays, {"n": 1000})
+    parts = arrays["in"].reshape(10, 100).sum(axis=1)
+    assert references.error_of("sum", parts, total) < references.TOLERANCE
+    assert references.error_of("sum", parts[1:], total) > references.TOLERANCE
+
+
+def _named(name: str) -> Kernel:
+    return next(kernel for kernel in ALL if kernel.name == name)
+
+
+def test_a_kernel_is_known_by_its_name_in_machine_code() -> None:
+    """Mangled or not, but not by the beginning of another's."""
+    cubin = b"\x00.text._Z5firstPf\x00.text.second\x00.text._Z6first2Pf\x00.rel.text.second\x00"
+    assert entry_in(cubin, "first") == "_Z5firstPf"
+    assert entry_in(cubin, "second") == "second"
+    with pytest.raises(ValueError, match="third"):
+        entry_in(cubin, "third")
+
+
+class _Device:
+    """A device on which every launch takes the same time."""
+
+    l2_bytes = 1
+
+    def __init__(self, ms: float) -> None:
+        self._ms, self.filled = ms, 0
+
+    def allocate(self, _: int) -> int:
+        return 256
+
+    def events(self) -> tuple[int, int]:
+        return 1, 2
+
+    def synchronize(self) -> None:
+        """Nothing is under way."""
+
+    def fill(self, *_: int) -> None:
+        self.filled += 1
+
+    def elapsed_of_ms(self, _start: int, _stop: int, work: Callable[[], object]) -> float:
+        work()
+        return self._ms
+
+
+@pytest.mark.parametrize(("ms", "launches"), [(1.0, 20), (100.0, 10), (1000.0, FEWEST)])
+def test_slow_kernels_are_launched_less_often_but_some_times_at_least(ms: float, launches: int) -> None:
+    """Each time after L2 was overwritten."""
+    device = _Device(ms)
+    timer = Timer(device)  # type: ignore[arg-type] # no more of a device than a timer asks for
+    assert len(timer.times(lambda: None, 20, 1.0, FEWEST)) == launches
+    assert device.filled == launches
