@@ -371,10 +371,8 @@ def _with_mistakes(
     case: CaseEvidence,
     named: dict[tuple[str, str], str],
 ) -> CaseEvidence:
-    interface = assignment.interface
-    parameters = () if interface.runs_host_code else interface.arrays
-    built = dict(built.others).get(case.case.kernel, built)
-    inputs = [built.label(array.name) for array in parameters if array.extents and array.direction != "out"]
+    built, arrays = dict(built.others).get(case.case.kernel, built), assignment.interface.arrays
+    inputs = [built.label(array.name) for array in arrays if array.extents and array.direction != "out"]
     comparisons = []
     for comparison in case.comparisons:
         mistake = named.get((case.case.id, comparison.array), "")
