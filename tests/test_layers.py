@@ -55,28 +55,45 @@ def test_every_command_is_held_to_import_no_other() -> None:
     assert set(listed) == {f"grader.cli.{command.name.replace('-', '_')}" for command in COMMANDS}
 
 
-def test_the_kind_of_an_assignment_is_asked_of_the_table_of_kinds() -> None:
-    """A new kind is a package and a line: beside it only those look at a record's type that take it apart."""
-    asking = {
-        str(file.relative_to(ROOT / "grader"))
-        for file in (ROOT / "grader").rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "isinstance"
-        and re.search(r"\b(Kernel|Program|Answers)(Interface|File|Part)\b", ast.unparse(node.args[1]))
+def _asking_for_types(package: Path, names: str) -> dict[str, int]:
+    """How often each file asks with `isinstance` whether something is one of the records so named."""
+    asking: dict[str, int] = {}
+    for file in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "isinstance"
+                and re.search(rf"\b(Kernel|Program|Function|Answers){names}\b", ast.unparse(node.args[1]))
+            ):
+                asking[str(file.relative_to(package))] = asking.get(str(file.relative_to(package)), 0) + 1
+    return asking
+
+
+def test_the_kind_of_an_assignment_is_asked_of_its_interface_or_of_the_table_of_kinds() -> None:
+    """Nobody but the model looks at an interface's type: a new kind is a package, a line and a record."""
+    asking = _asking_for_types(ROOT / "grader", "Interface")
+    assert asking.pop("model/assignment.py") > 0  # else nothing would have been found anywhere
+    assert asking == {}
+
+
+def test_the_parts_of_a_file_are_taken_apart_where_it_is_read() -> None:
+    """What a YAML file of some kind consists of is `grader.assignment`'s alone."""
+    assert {file.split("/")[0] for file in _asking_for_types(ROOT / "grader", "(File|Part)")} == {
+        "assignment"
     }
-    taking_apart = {"assignment", "diagnosis", "kinds", "model", "nvcc"}
-    assert {file for file in asking if file.split("/")[0] not in taking_apart} == set()
-    assert any(file.startswith("kinds/") for file in asking)  # else nothing would have been found anywhere
 
 
 def _twice(package: Path) -> dict[str, set[str]]:
-    """The files by the names of classes that more than one of them defines; the starter is a file to copy."""
+    """The files by the names of classes that more than one of them defines.
+
+    The starter is a file to copy; `sass` calls the parts of machine code what `ptx` and the emulator call
+    those of PTX, and no file sees both.
+    """
     files: dict[str, set[str]] = {}
     for file in package.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.ClassDef) and "starter" not in file.parts:
+            if isinstance(node, ast.ClassDef) and not {"starter", "sass"} & {*file.parts}:
                 files.setdefault(node.name, set()).add(str(file.relative_to(package)))
     return {name: places for name, places in files.items() if len(places) > 1}
 

@@ -11,7 +11,7 @@ from grader.assignment import load_assignment
 from grader.errors import SpecError
 from grader.model import KernelInterface, Submission, Verdict
 from grader.nvcc import Tools, build_kernels, find_toolchain
-from grader.nvcc.source import with_sizes
+from grader.nvcc.source import with_values
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def test_only_values_change() -> None:
     changed = (
         b"#define N 5 // N\n#define NN 8\n#define N(x) 3\nconst int N = 5, a = N;\nint b = N;\n#define N\n"
     )
-    assert with_sizes(interface, {"a.cu": text}) == {"a.cu": changed}
+    assert with_values(dict(interface.built_with), {"a.cu": text}) == {"a.cu": changed}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.checks.text import STREAMS
-from grader.model import Assignment, Case, CasePlan, KernelInterface, Visibility
+from grader.model import Assignment, Case, CasePlan, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,7 +90,7 @@ def execution_digests(
     ]
     for item in assignment.rubric:
         looked_at = [case for case in cases if item.looks_at(case)]
-        pieces += _asked_for(item, looked_at, of_kernels=isinstance(assignment.interface, KernelInterface))
+        pieces += _asked_for(item, looked_at, counted=assignment.interface.counts_traffic)
     if timed and any(item.check == "speedup" for item in assignment.rubric):
         measured = assignment.timing and replace(assignment.timing, estimate_for="")
         pieces.append(("what is timed", _digest(measured)))
@@ -101,11 +101,11 @@ def execution_digests(
     return tuple(dict.fromkeys(pieces))
 
 
-def _asked_for(item: RubricItem, cases: list[Case], *, of_kernels: bool) -> Iterator[tuple[str, str]]:
-    """The pieces that only this item asks for; of kernels it is always counted what they move."""
+def _asked_for(item: RubricItem, cases: list[Case], *, counted: bool) -> Iterator[tuple[str, str]]:
+    """The pieces that only this item asks for; ``counted`` says that traffic is counted in any case."""
     options = dict(item.options)
     if item.check == "traffic":
-        if not of_kernels:
+        if not counted:
             yield from ((f"what its kernels move in case `{case.id}`", "") for case in cases)
         if "baseline" in options:
             name, of = options["baseline"], f":{options['kernel']}" if "kernel" in options else ""

@@ -19,7 +19,6 @@ import yaml
 from grader.assignment import document
 from grader.assignment.bundled import BASELINES_FILE, FILE_NAME, reference_folder, write_counters
 from grader.errors import StorageError, UsageError
-from grader.model import AnswersInterface
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +77,7 @@ def _own_folder(assignment: Assignment) -> dict[str, bytes]:
     named = [assignment.path / "README.md", *sorted(assignment.path.glob("skeleton.*"))]
     files = {file.name: file.read_bytes() for file in named if file.is_file()}
     files |= {name: text.encode() for name, text in include}
-    if not isinstance(interface, AnswersInterface):  # else it holds the answers
+    if not interface.asks_questions:  # else it holds the answers
         content = (assignment.path / FILE_NAME).read_bytes()
         files[FILE_NAME] = visible_part(content).encode()
         texts = named_texts(content)

@@ -308,8 +308,7 @@ def _asked(
     if isinstance(file, AnswersFile):
         return answers_interface(file), question_cases(file)
     interface = _interface(file.submission, headers, _others(file))
-    sizes = interface.sizes if isinstance(interface, ProgramInterface) else ()
-    return interface, tuple(_plan(case, sizes) for case in file.cases)
+    return interface, tuple(_plan(case, interface.built_with) for case in file.cases)
 
 
 def _interface(

@@ -149,7 +149,7 @@ def _without_other_sheets(whole: Download) -> Download:
 
 
 def _wanted(assignment: Assignment) -> Wanted:
-    if kind_of(assignment).links_files:
+    if assignment.interface.links_files:
         return PROGRAM
     return ANSWERS if asks_questions(assignment) else SOURCE
 

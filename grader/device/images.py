@@ -79,46 +79,46 @@ class MemoryImage:
         for formal, argument, array in zip(function.parameters, arguments, self.pointed, strict=True):
             pieces[formal.name] = _pieces(np.asarray(argument.value).tobytes())
             pointed[formal.name] = array
-        held = _held(function, len(self.bytes))
-        used = held[-1][1].end + _RED_ZONE if held else len(self.bytes)
-        data, written = (self.copied or self._new_copy)(used - len(self.bytes))
-        of_heap = self.heap.arrays() if self.heap else ()
-        arrays = (*self.arrays, *of_heap, *(place for _, place in held))
+        in_memory = _parameters_in_memory(function, len(self.bytes))
+        end = in_memory[-1][1].end + _RED_ZONE if in_memory else len(self.bytes)
+        data, written = (self.copied or self._new_copy)(end - len(self.bytes))
+        heap_arrays = self.heap.arrays() if self.heap else ()
+        arrays = (*self.arrays, *heap_arrays, *(allocation for _, allocation in in_memory))
         memory = GlobalMemory(_SPACE, sorted(arrays, key=attrgetter("start")), data, written)
         memory.workspace = self.workspace
-        for formal, place in held:
-            memory.fill(place, bytes_of(pieces[formal.name], formal.size), initialised=True)
+        for formal, allocation in in_memory:
+            memory.fill(allocation, bytes_of(pieces[formal.name], formal.size), initialised=True)
         if self.heap:
             memory.heap = self.heap.laid_in(memory)
         shared, shared_bytes = shared_layout(module, function, launch)
         addresses = {array.name: array.start for array in shared} | dict(self.addresses)
-        addresses |= {formal.name: BASE + place.start for formal, place in held}
+        addresses |= {formal.name: BASE + allocation.start for formal, allocation in in_memory}
         contents = ((array, memory.bytes[array.start : array.end]) for array in self.arrays)
-        listed = tuple(
+        results = tuple(
             (Argument(str(array.start), "inout", content), content, array)
             for array, content in contents
             if not array.constant
         )
-        return Layout(memory, listed, shared, shared_bytes, addresses, pieces, pointed)
+        return Layout(memory, results, shared, shared_bytes, addresses, pieces, pointed)
 
     def _new_copy(self, behind: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        more = np.zeros(behind, np.uint8)
-        return np.concatenate((self.bytes, more)), np.concatenate((self.written, more))
+        padding = np.zeros(behind, np.uint8)
+        return np.concatenate((self.bytes, padding)), np.concatenate((self.written, padding))
 
 
-def _held(function: Function, end: int) -> list[tuple[Variable, Allocation]]:
+def _parameters_in_memory(function: Function, end: int) -> list[tuple[Variable, Allocation]]:
     """Places behind memory that ends at ``end`` for the parameters whose address a kernel takes.
 
     A compiled program does not say what its file calls them; they are known by their numbers, from 1 on.
     """
     numbers = {formal.name: number for number, formal in enumerate(function.parameters, start=1)}
-    held = []
+    in_memory = []
     for formal in with_address(function):
         start = -(-(end + _RED_ZONE) // _RED_ZONE) * _RED_ZONE
         end = start + formal.size
         name = f"parameter {numbers[formal.name]}"
-        held.append((formal, Allocation(name, start, end, TYPE_BYTES[formal.type], (), "const")))
-    return held
+        in_memory.append((formal, Allocation(name, start, end, TYPE_BYTES[formal.type], (), "const")))
+    return in_memory
 
 
 def _pieces(content: bytes) -> dict[int, Any]:
@@ -134,14 +134,14 @@ _REGISTERS = 32
 
 def loaded(number: int, module: Module, function: Function) -> LoadedKernel:
     """A kernel with the places of its parameters, as C lays out a struct of them."""
-    places, end = [], 0
+    offsets, end = [], 0
     for formal in function.parameters:
         start = -(-end // formal.align) * formal.align
-        places.append((start, formal.size))
+        offsets.append((start, formal.size))
         end = start + formal.size
     _, static_shared = shared_layout(module, function, Launch((1, 1, 1), (1, 1, 1)))
     constants = sum(variable.size for variable in module.variables if variable.space == "const")
     most_threads = min(function.most_threads or MOST_THREADS, MOST_THREADS)
     return LoadedKernel(
-        function.name, number, tuple(places), _REGISTERS, static_shared, 0, constants, most_threads
+        function.name, number, tuple(offsets), _REGISTERS, static_shared, 0, constants, most_threads
     )

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 from grader.model import (
     FindingCode,
     FindingKind,
-    FunctionInterface,
-    ProgramInterface,
     Severity,
     SourceRemark,
     Visibility,
@@ -73,7 +71,7 @@ def context_of_submission(assignment: Assignment, evidence: Evidence) -> Submiss
         misread=label(arrays.get(shown, "")),
         spilled=_lines_storing_beyond(evidence, frozenset(label(parameter.name) for parameter in matrices)),
         rewritten=_lines_of_several_writers(evidence),
-        allocates=isinstance(assignment.interface, ProgramInterface | FunctionInterface),
+        allocates=assignment.interface.runs_host_code,
     )
 
 

@@ -22,8 +22,6 @@ from grader.mistakes import texts_of_course
 from grader.model import (
     Cause,
     FindingKind,
-    FunctionInterface,
-    KernelInterface,
     Severity,
     SourceRemark,
     Verdict,
@@ -95,11 +93,9 @@ def first_cause(
     Of items that are not shown nothing is said, of hidden cases what ``results`` say. A file that does not
     compile has one item that says why.
     """
-    interface = assignment.interface
     failing = [result for result in results if result.verdict is Verdict.FAIL]
     shown = [result for result in failing if result.item.visibility is Visibility.VISIBLE]
-    judged_by_outputs = isinstance(interface, KernelInterface | FunctionInterface)
-    if not evidence.build.ok or not judged_by_outputs or _of_host(evidence):
+    if not evidence.build.ok or not assignment.interface.takes_arguments or _of_host(evidence):
         return None
     shown = [result for result in shown if result.item.check in JUDGED_BY_THEM]
     if not shown:
@@ -375,10 +371,8 @@ def _with_mistakes(
     case: CaseEvidence,
     named: dict[tuple[str, str], str],
 ) -> CaseEvidence:
-    interface = assignment.interface
-    parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
-    built = dict(built.others).get(case.case.kernel, built)
-    inputs = [built.label(array.name) for array in parameters if array.extents and array.direction != "out"]
+    built, arrays = dict(built.others).get(case.case.kernel, built), assignment.interface.arrays
+    inputs = [built.label(array.name) for array in arrays if array.extents and array.direction != "out"]
     comparisons = []
     for comparison in case.comparisons:
         mistake = named.get((case.case.id, comparison.array), "")

@@ -65,8 +65,6 @@ class Kind:
     """What a grade calls that on which it runs without a GPU; empty where a backend runs it, as kernels."""
     has_kernels: bool = False
     """Whether it asks for kernels: only then there are mutants, a backend to run them, traces in reports."""
-    links_files: bool = False
-    """Whether a submission may be several source files, which become one program."""
 
     @property
     def compiles(self) -> bool:
@@ -117,7 +115,7 @@ class Kind:
 
 KINDS: dict[type, Kind] = {
     KernelInterface: Kind("kernel", build_kernels, has_kernels=True),
-    ProgramInterface: Kind("program", build_program, links_files=True, runs_on="host"),
+    ProgramInterface: Kind("program", build_program, runs_on="host"),
     FunctionInterface: Kind("function", build_program),
     AnswersInterface: Kind("answers", runs_on="model"),
 }

@@ -9,20 +9,11 @@ stages and processes without anybody changing it under somebody else's feet.
 
 from grader.model.assignment import (
     AnswerEvidence,
-    AnswersInterface,
     Assignment,
     Case,
     CasePlan,
-    Constant,
-    DrawnNumber,
     ExpectedNumber,
-    FunctionInterface,
-    KernelInterface,
-    Parameter,
-    ProgramInterface,
-    Question,
     RubricItem,
-    Setting,
     TimingPlan,
 )
 from grader.model.course import Adjustment, HandIn, Student
@@ -51,6 +42,18 @@ from grader.model.grade import (
     HeatSample,
     ItemGrade,
     WrongElement,
+)
+from grader.model.interfaces import (
+    AnswersInterface,
+    Constant,
+    DrawnNumber,
+    FunctionInterface,
+    Interface,
+    KernelInterface,
+    Parameter,
+    ProgramInterface,
+    Question,
+    Setting,
 )
 from grader.model.terms import (
     SEVERITIES,
@@ -137,6 +140,7 @@ __all__ = [
     "HeatMap",
     "HeatSample",
     "InstructionUse",
+    "Interface",
     "ItemGrade",
     "KernelCounters",
     "KernelEstimate",

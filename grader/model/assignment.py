@@ -1,159 +1,21 @@
-"""What staff describe: the kernel's interface, cases, rubric."""
+"""What staff describe: what is asked for, cases, rubric; and what is known of an answer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError
 from grader.model.estimate import DEVICES
-from grader.model.findings import Clause
+from grader.model.interfaces import AnswersInterface, FunctionInterface, KernelInterface, ProgramInterface
 from grader.model.terms import Visibility
 
 if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
-    from grader.arithmetic import Expression
+    from grader.model.interfaces import Parameter
     from grader.model.terms import Named
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One kernel parameter: ``A: in float32[M, K]`` or ``M: int32``.
-
-    ``direction`` is ``in``, ``out`` or ``inout`` for an array and ``value`` for a scalar.
-    ``dtype`` is a NumPy name (``float32``, ``int32``, ``uint64`` …).
-    ``value`` is what a scalar is given, an expression over the shape and the constants: its own name
-    unless the assignment says ``M: int32 = N``.
-    A struct passed by value has the direction ``value``, its C++ name as ``dtype``, and ``fields``, which are
-    scalars and, for pointers to arrays, arrays.
-    """
-
-    name: str
-    direction: str
-    dtype: str
-    extents: tuple[Expression, ...] = ()
-    value: Expression | None = None
-    fields: tuple[Parameter, ...] = ()
-
-    @property
-    def arrays(self) -> tuple[Parameter, ...]:
-        """The arrays behind it: itself, or those that its fields point to.
-
-        The only one of a struct is called what the struct is called, of several ``A.elements``.
-        """
-        if not self.fields:
-            return () if self.direction == "value" else (self,)
-        pointed = [field for field in self.fields if field.direction != "value"]
-        names = [self.name] if len(pointed) == 1 else [f"{self.name}.{field.name}" for field in pointed]
-        return tuple(replace(field, name=name) for field, name in zip(pointed, names, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A number that the student's source may define (``TILE_SIZE``).
-
-    ``aliases`` are other names it goes by; ``default`` serves when the source defines none of them.
-    """
-
-    name: str
-    default: int
-    aliases: tuple[str, ...] = ()
-    multiple_of: int = 1
-    """What every value of it must be a multiple of; so for the next two."""
-    at_most: int | None = None
-    power_of_two: bool = False
-
-    def wanted_instead_of(self, value: int) -> Clause | None:
-        """What this assignment needs in place of ``value``: a multiple of 32, say; None where it will do."""
-        if value % self.multiple_of:
-            return Clause("multiple-of", (("number", self.multiple_of),))
-        if self.power_of_two and (value < 1 or value & (value - 1)):
-            return Clause("power-of-two")
-        if self.at_most is not None and value > self.at_most:
-            return Clause("no-more-than", (("number", self.at_most),))
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class KernelInterface:
-    """What a submission of kind ``kernel`` must contain, and how it is launched.
-
-    ``block`` and ``grid`` hold one to three expressions (x, y, z); ``shared`` gives the dynamic shared
-    memory in bytes. ``include`` holds headers that the course ships: pairs of file name and text.
-    """
-
-    kernel: str
-    parameters: tuple[Parameter, ...]
-    constants: tuple[Constant, ...]
-    block: tuple[Expression, ...]
-    grid: tuple[Expression, ...]
-    shared: Expression | None = None
-    include: Named[str] = ()
-    symbols: tuple[Parameter, ...] = ()
-    """Variables of the student's file that are filled before a launch and read after it: arrays, and
-    scalars (``value``), which are arrays of one element."""
-    inline_asm: bool = False
-    """Whether an instruction that students write by hand and that is not interpreted is an error of ours."""
-    others: tuple[str, ...] = ()
-    """Further kernels of the file that cases name: they have the same parameters and the same launch."""
-    sizes: Named[tuple[str, ...]] = ()
-    """Dimensions that the file writes down as macros, with other names that these may have."""
-    given: Named[int] = ()
-    """What those dimensions are to be in this build; without them they are what the file says."""
-
-    @property
-    def arrays(self) -> tuple[Parameter, ...]:
-        """All arrays that it is given, in whatever way."""
-        given = (*self.parameters, *self.symbols)
-        return tuple(array for parameter in given for array in parameter.arrays)
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramInterface:
-    """What a submission of kind ``program`` is: a file with ``main`` that is run as it is.
-
-    ``seconds`` is wall time for one run, ``memory_bytes`` what all its processes may hold together.
-    ``include`` holds headers that the course ships: pairs of file name and text.
-    """
-
-    include: Named[str] = ()
-    seconds: float = 10.0
-    memory_bytes: int = 2**30
-    device_bytes: int = 2**29
-    """Device memory that it has on the emulator."""
-    emulator_seconds: float = 20.0
-    """What its launches may take there, beside its own time."""
-    sizes: Named[int] = ()
-    """Macros and constants of the student's file, and what they are to be in this build."""
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionInterface:
-    """What a submission of kind ``function`` must contain: one function of the host, which a program calls.
-
-    ``pointers`` says what its arrays are when it is called, memory of the ``device`` or of the ``host``, and
-    ``outputs`` what `out` arrays hold then: ``poison`` or ``zeros``. ``program`` is how far a run may go.
-    """
-
-    function: str
-    parameters: tuple[Parameter, ...]
-    pointers: str
-    outputs: str
-    program: ProgramInterface
-    symbols: tuple[Parameter, ...] = ()
-    """None: only kernels have variables that are filled."""
-
-    @property
-    def include(self) -> Named[str]:
-        """Headers that the course ships: pairs of file name and text."""
-        return self.program.include
-
-    @property
-    def arrays(self) -> tuple[Parameter, ...]:
-        """All arrays that it is given."""
-        return tuple(parameter for parameter in self.parameters if parameter.direction != "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +161,7 @@ class Assignment:
     def kernel(self) -> KernelInterface:
         """The interface of an assignment of kind ``kernel``; raises OurError where it is of another kind."""
         if not isinstance(self.interface, KernelInterface):
-            raise OurError(f"the assignment {self.id} asks for {self._asked}, not for a kernel")
+            raise OurError(f"the assignment {self.id} asks for {self.interface.noun}, not for a kernel")
         return self.interface
 
     @property
@@ -312,7 +174,7 @@ class Assignment:
     def function(self) -> FunctionInterface:
         """The interface of an assignment of kind ``function``; raises OurError where it has another."""
         if not isinstance(self.interface, FunctionInterface):
-            raise OurError(f"the assignment {self.id} asks for {self._asked}, not for a function")
+            raise OurError(f"the assignment {self.id} asks for {self.interface.noun}, not for a function")
         return self.interface
 
     @property
@@ -326,84 +188,15 @@ class Assignment:
         if isinstance(self.interface, FunctionInterface):
             return self.interface.program
         if not isinstance(self.interface, ProgramInterface):
-            raise OurError(f"the assignment {self.id} asks for {self._asked}, not for a program")
+            raise OurError(f"the assignment {self.id} asks for {self.interface.noun}, not for a program")
         return self.interface
 
     @property
     def answers(self) -> AnswersInterface:
         """The interface of an assignment of kind ``answers``; raises OurError where it is of another kind."""
         if not isinstance(self.interface, AnswersInterface):
-            raise OurError(f"the assignment {self.id} asks for {self._asked}, not for answers")
+            raise OurError(f"the assignment {self.id} asks for {self.interface.noun}, not for answers")
         return self.interface
-
-    @property
-    def _asked(self) -> str:
-        """What students hand in, with its article."""
-        kinds = {
-            KernelInterface: "a kernel",
-            ProgramInterface: "a program",
-            FunctionInterface: "a function",
-            AnswersInterface: "answers",
-        }
-        return kinds[type(self.interface)]
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnNumber:
-    """A number that questions speak of: one of ``choices``, else from ``low`` to ``high``, both included.
-
-    Where there is more than one possibility it is drawn for each student.
-    """
-
-    name: str
-    low: int
-    high: int
-    choices: tuple[int, ...] = ()
-
-    @property
-    def fixed(self) -> bool:
-        """Whether it is the same for everybody."""
-        return self.low == self.high
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What questions are about: one of the subjects of `grader.analysis`, and its numbers."""
-
-    id: str
-    subject: str
-    numbers: tuple[DrawnNumber, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question. ``text`` may hold ``{M}`` for a number of its setting.
-
-    ``answer`` is an expression over the quantities and numbers of the setting. An answer may be off by
-    ``tolerance``, absolute or, where ``relative``, as a share of what is expected.
-    """
-
-    id: str
-    text: str
-    setting: str
-    answer: Expression
-    unit: str
-    tolerance: Fraction
-    relative: bool = False
-    note: str = ""
-    """What the staff add to the worked explanation."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswersInterface:
-    """What a submission of kind ``answers`` is: a file with a number for each question.
-
-    ``seed`` decides, together with the student's id, what is drawn; the same for the sheet and the grade.
-    """
-
-    questions: tuple[Question, ...]
-    settings: tuple[Setting, ...]
-    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from grader.model import (
 )
 
 if TYPE_CHECKING:
-    from grader.model import KernelInterface, Parameter, Submission
+    from grader.model import KernelInterface, Submission
     from grader.nvcc.toolchain import Toolchain
     from grader.sandbox import Limits
 
@@ -71,36 +71,9 @@ def digest(
         ("source", hashlib.sha256(submission.source).hexdigest()),
         ("headers", sorted((name, hashlib.sha256(text).hexdigest()) for name, text in submission.headers)),
         ("include", sorted(interface.include)),
-        *_asked_for(interface, architecture),
+        *interface.decides_build(architecture),
     ]
     return hashlib.sha256(repr(parts).encode(errors="backslashreplace")).hexdigest()
-
-
-def _asked_for(
-    interface: KernelInterface | ProgramInterface | FunctionInterface, architecture: str
-) -> tuple[tuple[str, object], ...]:
-    """What of an interface decides a build."""
-    if isinstance(interface, ProgramInterface):
-        return (("program", architecture), *((("sizes", interface.sizes),) if interface.sizes else ()))
-    if isinstance(interface, FunctionInterface):
-        declared = [_declared(parameter) for parameter in interface.parameters]
-        return (("program", architecture), ("function", interface.function), ("parameters", declared))
-    others = (("others", interface.others),) if interface.others else ()
-    sized = (("sizes", (interface.sizes, interface.given)),) if interface.sizes else ()
-    return (
-        *others,
-        *sized,
-        ("kernel", interface.kernel),
-        ("parameters", [_declared(parameter) for parameter in interface.parameters]),
-        *((("symbols", [_declared(symbol) for symbol in interface.symbols]),) if interface.symbols else ()),
-        ("constants", interface.constants),
-        ("block", interface.block),
-    )
-
-
-def _declared(parameter: Parameter) -> tuple[object, ...]:
-    fields = tuple(map(_declared, parameter.fields))
-    return (parameter.name, parameter.direction, parameter.dtype, *((fields,) if fields else ()))
 
 
 def load(folder: Path, key: str) -> Build | None:

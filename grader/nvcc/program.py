@@ -352,17 +352,17 @@ class _UnitBuild(NamedTuple):
 
 
 def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
-    if isinstance(interface, ProgramInterface):
-        _require_sizes(compiler, interface)
+    _require_sizes(compiler, interface.built_with)
     device_units = [compiler.of_unit(unit) for unit in compiler.units if not unit.is_host]
     parts = [_UnitBuild(unit, unit.compile()) for unit in (compiler, *device_units)]
     called: Caller | None = None
     names: tuple[str, ...] = ()
     arrays: Named[str] = ()
-    if isinstance(interface, FunctionInterface):
-        called = _caller(compiler, tools, interface, parts[0].compiled.code)
-        names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], interface)
-        arrays = student_names(interface.parameters, names)
+    asked = interface.called_function
+    if asked is not None:
+        called = _caller(compiler, tools, asked, parts[0].compiled.code)
+        names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], asked)
+        arrays = student_names(asked.parameters, names)
     build = Build(
         ok=True,
         warnings=tuple(w for p in parts for w in diagnostics.warnings(p.compiled.messages, p.compiler.files)),
@@ -430,11 +430,11 @@ def _linked(compiler: ProgramCompiler, objects: Objects, stand_in: bytes, called
         raise next(iter(refusals), refusal) from None
 
 
-def _require_sizes(compiler: ProgramCompiler, interface: ProgramInterface) -> None:
+def _require_sizes(compiler: ProgramCompiler, sizes: Named[int]) -> None:
     """Raise CompileRefused for the first size that no file defines."""
-    names = tuple((name, ()) for name, _ in interface.sizes)
+    names = tuple((name, ()) for name, _ in sizes)
     for name in undefined_sizes(names, (text for _, text in compiler.sources))[:1]:
-        value = dict(interface.sizes)[name]
+        value = dict(sizes)[name]
         file = compiler.files.source
         raise CompileRefused((problem(FindingCode.SIZE_TO_DEFINE, file, name=name, value=value),))
 

@@ -48,14 +48,14 @@ def refusals(log: str, hazard_ptx: str, file: str, lines: Mapping[str, int]) -> 
     findings: list[Finding] = []
     ptx = hazard_ptx.splitlines()
     for text in log.splitlines():
-        shared, placed, other = _TOO_MUCH_SHARED.search(text), _AT_LINE.match(text), _ERROR.match(text)
+        shared, located, refusal = _TOO_MUCH_SHARED.search(text), _AT_LINE.match(text), _ERROR.match(text)
         if shared:
             findings.append(_too_much_shared(shared, file, lines))
-        elif placed:
-            findings.append(_refused(placed, ptx, file))
-        elif other and _ABORTED not in text:
-            what = part("asm-text", text=harmless(other["text"]))
-            findings.append(problem(FindingCode.ASM_REFUSED, file, what=what))
+        elif located:
+            findings.append(_refused(located, ptx, file))
+        elif refusal and _ABORTED not in text:
+            reason = part("asm-text", text=harmless(refusal["text"]))
+            findings.append(problem(FindingCode.ASM_REFUSED, file, what=reason))
     return tuple(dict.fromkeys(findings))
 
 
@@ -73,11 +73,11 @@ def _too_much_shared(match: re.Match[str], file: str, lines: Mapping[str, int]) 
 
 def _refused(match: re.Match[str], ptx: list[str], file: str) -> Finding:
     number = int(match["line"])
-    before = (_LOCATION.match(line) for line in reversed(ptx[: number - 1]))
-    location = next((location_above for location_above in before if location_above), None)
+    above = (_LOCATION.match(line) for line in reversed(ptx[: number - 1]))
+    location = next((location_above for location_above in above if location_above), None)
     instruction = ptx[number - 1].strip() if 0 < number <= len(ptx) else ""
-    what = part("asm-instruction", instruction=harmless(instruction), text=harmless(match["text"]))
-    return problem(FindingCode.ASM_REFUSED, file, int(location["line"]) if location else None, what=what)
+    reason = part("asm-instruction", instruction=harmless(instruction), text=harmless(match["text"]))
+    return problem(FindingCode.ASM_REFUSED, file, int(location["line"]) if location else None, what=reason)
 
 
 def resources_of(log: str, entry: str) -> Resources:
@@ -94,8 +94,8 @@ def resources_of(log: str, entry: str) -> Resources:
         if stack:
             numbers["stack"] = int(stack[1])
             numbers["spill"] = int(stack[2]) + int(stack[3])
-        for amount, what in _USED.findall(line):
-            numbers[what] = numbers.get(what, 0) + int(amount)
+        for amount, kind in _USED.findall(line):
+            numbers[kind] = numbers.get(kind, 0) + int(amount)
     return Resources(
         registers=numbers.get("registers", 0),
         shared_bytes=numbers.get("bytes smem", 0),
@@ -133,8 +133,10 @@ def _cubin(tools: Tools, argv: tuple[str, ...], file: tuple[str, bytes]) -> byte
     result = tools.sandbox.run(Job(argv, (file,), (CUBIN,), _LIMITS))
     cubin = result.file(CUBIN)
     if not result.outcome.ok or not cubin:
-        words = " ".join((result.outcome.stdout + result.outcome.stderr).decode(errors="replace").split())
-        raise OurError(f"no cubin could be made ({result.outcome.status}): {words[-_LAST_WORDS:]}")
+        last_words = " ".join(
+            (result.outcome.stdout + result.outcome.stderr).decode(errors="replace").split()
+        )
+        raise OurError(f"no cubin could be made ({result.outcome.status}): {last_words[-_LAST_WORDS:]}")
     if path:
         write_entry(path, cubin)
     return cubin

@@ -121,12 +121,9 @@ def compile_files(
     handed_in = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
     ours = {name: text.encode() for name, text in interface.include}
     files = {**handed_in, **ours, SOURCE_NAME: compilable(submission.source)}
-    if isinstance(interface, KernelInterface):
-        files = with_sizes(interface, files)
-    elif WB_HEADER not in files and any(map(_WB_INCLUDE.search, files.values())):
+    if interface.runs_host_code and WB_HEADER not in files and any(map(_WB_INCLUDE.search, files.values())):
         files[WB_HEADER] = (headers_folder() / WB_HEADER).read_bytes()
-    if isinstance(interface, ProgramInterface):
-        files = with_values(dict(interface.sizes), files)
+    files = with_values(dict(interface.built_with), files)
     return tuple(with_reached_includes(files, SOURCE_NAME).items())
 
 
@@ -199,18 +196,6 @@ def undefined_sizes(sizes: Named[tuple[str, ...]], texts: Iterable[bytes]) -> tu
         if not any(_definition(size_name).search(source) for size_name in names for source in sources):
             return names
     return ()
-
-
-def with_sizes(interface: KernelInterface, texts: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The texts with the sizes that the interface gives, under all of their names."""
-    given = dict(interface.given)
-    values = {
-        size_name: given[name]
-        for name, aliases in interface.sizes
-        for size_name in (name, *aliases)
-        if name in given
-    }
-    return with_values(values, texts)
 
 
 def with_values(values: Mapping[str, int], texts: Mapping[str, bytes]) -> dict[str, bytes]:

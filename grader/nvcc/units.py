@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.cpp import included_names
 from grader.errors import OurError
-from grader.model import ProgramInterface
 from grader.nvcc.signature import read_name
 from grader.nvcc.source import SOURCE_NAME, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import FunctionInterface, Named, Submission
+    from grader.model import FunctionInterface, Named, ProgramInterface, Submission
     from grader.nvcc.diagnostics import Message
 
 _NESTED_LAUNCH = "requires separate compilation mode"
@@ -52,7 +51,7 @@ class Unit(NamedTuple):
 
 def units_of(submission: Submission, interface: ProgramInterface | FunctionInterface) -> tuple[Unit, ...]:
     """The further sources of a program, in the order of their names; none of a function."""
-    if not isinstance(interface, ProgramInterface):
+    if not interface.links_files:
         return ()
     texts = (submission.source, *dict(submission.headers).values())
     included = included_names(text.decode(errors="replace") for text in texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -78,6 +79,15 @@ def test_hidden_cases_do_not_vote_where_visible_ones_fail() -> None:
     first, second = case("a", wrong("a-transposed")), case("b", wrong("b-transposed"), hidden=True)
     assert named(first, second) == ["a-transposed", "a-transposed"]
     assert named(second) == ["b-transposed"]
+
+
+@pytest.mark.parametrize("name", ["tiled-matmul", "matmul-function"])
+def test_a_mistake_is_explained_with_the_arrays_that_are_read(name: str) -> None:
+    """By their names in the file, of a function that is called as of a kernel that is launched."""
+    assignment = load_assignment(find_assignment(name))
+    (judged,) = agree_on_mistakes(assignment, Build(ok=True), (case("a", wrong("a-transposed")),))
+    compared = judged.comparisons[0]
+    assert "A" in re.findall(r"\w+", compared.explanation + compared.hint)
 
 
 @pytest.mark.parametrize(

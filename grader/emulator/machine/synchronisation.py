@@ -74,9 +74,9 @@ def _masks(m: Machine, lanes: NDArray[np.intp]) -> NDArray[np.uint32]:
 
 def arrive(m: Machine, group: Group, operation: WarpOperation) -> list[Group] | None:
     """The active lanes, a group at its instruction, come to an operation; the result is that of a step."""
-    named, here = operation.mask(m, m.active), ballot(m, TRUE)
-    if m.count == m.alive_count or not _is_somebody_missing(m, named, here):
-        _perform(m, operation, _party(m, operation, named, here), _offered(m, operation))
+    named, present = operation.mask(m, m.active), ballot(m, TRUE)
+    if m.count == m.alive_count or not _names_absent_lane(m, named, present):
+        _perform(m, operation, _party(m, operation, named, present), _offered(m, operation))
         group.pc += 1
         return None
     lanes = m.lanes()
@@ -88,9 +88,9 @@ def arrive(m: Machine, group: Group, operation: WarpOperation) -> list[Group] | 
     return complete(m)
 
 
-def _is_somebody_missing(m: Machine, named: Value, here: NDArray[np.uint32]) -> bool:
+def _names_absent_lane(m: Machine, named: Value, present: NDArray[np.uint32]) -> bool:
     """Whether a mask names a lane that is neither here nor has exited."""
-    absent = named & ~here
+    absent = named & ~present
     return bool(np.any(absent)) and bool(
         np.any(absent & _masks(m, np.flatnonzero(m.alive))[m.warp_of[m.lanes()]])
     )
@@ -110,17 +110,17 @@ def complete(m: Machine) -> list[Group]:
     released: list[Group] = []
     for kind in dict.fromkeys(parked.operation.kind for parked in m.parked):
         of_kind = [parked for parked in m.parked if parked.operation.kind == kind]
-        here = _masks(m, np.concatenate([parked.lanes for parked in of_kind]))
-        missing = alive & ~here
-        going = []
+        present = _masks(m, np.concatenate([parked.lanes for parked in of_kind]))
+        missing = alive & ~present
+        released_parts = []
         for parked in of_kind:
             ready = (parked.named & missing[m.warp_of[parked.lanes]]) == 0
             if ready.any():
-                going.append(parked.part(ready))
+                released_parts.append(parked.part(ready))
                 m.parked.remove(parked)
                 if not ready.all():
                     m.parked.append(parked.part(~ready))
-        released += _let_go(m, going, here)
+        released += _let_go(m, released_parts, present)
     return released
 
 
@@ -130,19 +130,19 @@ def give_up(m: Machine) -> list[Group]:
         return []
     first = min(m.parked, key=lambda parked: (-parked.frame.depth, parked.pc))
     of_kind = [parked for parked in m.parked if parked.operation.kind == first.operation.kind]
-    here = _masks(m, np.concatenate([parked.lanes for parked in of_kind]))
+    present = _masks(m, np.concatenate([parked.lanes for parked in of_kind]))
     alive = np.flatnonzero(m.alive)
     named = np.zeros(m.warps, np.uint32)
     np.bitwise_or.at(named, m.warp_of[first.lanes], first.named)
-    absent = (named & ~here)[m.warp_of[alive]] >> lane_in_warp(m, alive).astype(np.uint32) & np.uint32(1)
+    absent = (named & ~present)[m.warp_of[alive]] >> lane_in_warp(m, alive).astype(np.uint32) & np.uint32(1)
     _enter(m, first.frame, first.lanes)
     m.reporter.lanes_missing(m, first.operation.site, alive[absent.astype(np.bool_)])
     m.parked.remove(first)
-    return _let_go(m, [first], here)
+    return _let_go(m, [first], present)
 
 
-def _let_go(m: Machine, parts: Iterable[Parked], here: NDArray[np.uint32]) -> list[Group]:
-    """Execute an operation for lanes at one or several instructions; ``here`` are those of each warp."""
+def _let_go(m: Machine, parts: Iterable[Parked], present: NDArray[np.uint32]) -> list[Group]:
+    """Execute an operation for lanes at one or several instructions; ``present`` are those of each warp."""
     joined = _joined(parts)
     if not joined:
         return []
@@ -154,7 +154,7 @@ def _let_go(m: Machine, parts: Iterable[Parked], here: NDArray[np.uint32]) -> li
     parties = []
     for part in joined:
         _enter(m, part.frame, part.lanes)
-        parties.append(_party(m, part.operation, part.named, here[m.warp_of[part.lanes]]))
+        parties.append(_party(m, part.operation, part.named, present[m.warp_of[part.lanes]]))
         if part.operation.act is not None:
             part.operation.act(m, parties[-1], table)
     if operation.orders:
@@ -178,9 +178,9 @@ def _union(parts: list[Parked]) -> Parked:
     order = np.argsort(lanes)
     named = np.concatenate([part.named for part in parts])[order]
     offered = np.concatenate([part.offered for part in parts])[order]
-    first = parts[0]
+    leading = parts[0]
     turn = min(part.turn for part in parts)
-    return Parked(first.operation, first.frame, first.pc, lanes[order], named, offered, turn)
+    return Parked(leading.operation, leading.frame, leading.pc, lanes[order], named, offered, turn)
 
 
 def _enter(m: Machine, frame: Frame, lanes: NDArray[np.intp]) -> None:
@@ -196,18 +196,18 @@ def _perform(m: Machine, operation: WarpOperation, party: NDArray[np.uint32], ta
 
 
 def _party(
-    m: Machine, operation: WarpOperation, named: Value, here: NDArray[np.uint32]
+    m: Machine, operation: WarpOperation, named: Value, present: NDArray[np.uint32]
 ) -> NDArray[np.uint32]:
     """For each active lane the mask of those that take part with it.
 
     PTX leaves open what comes of a lane that its own mask does not name (section 9.7.9.6); it is reported,
     and as seen on sm_90 all lanes of its warp that are there take part.
     """
-    party: NDArray[np.uint32] = named & here
+    party: NDArray[np.uint32] = named & present
     outside = _outside(m, named)
     if outside.size:
         m.reporter.lanes_unnamed(m, operation.site, outside)
-        party = np.where(np.isin(m.warp_of[m.lanes()], m.warp_of[outside]), here, party)
+        party = np.where(np.isin(m.warp_of[m.lanes()], m.warp_of[outside]), present, party)
     return party
 
 
@@ -228,11 +228,11 @@ def release(m: Machine, *, only_complete: bool = False) -> list[Group]:
     """
     if not m.waiting:
         return []
-    if _everyone_is_here(m):
+    if _whole_chunk_waits(m):
         m.observer.interval_ended(m, None)
         m.changes += 1
         return [m.waiting.pop().group]
-    arrivals = [_Arrival(m, waiting) for waiting in (*m.counted, *m.waiting)]
+    arrivals = [_BarrierArrival(m, waiting) for waiting in (*m.counted, *m.waiting)]
     expected = np.maximum.reduce([arrival.expected for arrival in arrivals])
     alive = np.bincount(m.block_of[m.alive], minlength=m.geometry.blocks)
     whole_block = np.repeat(alive, BARRIERS)
@@ -251,7 +251,7 @@ def release(m: Machine, *, only_complete: bool = False) -> list[Group]:
     return _release_complete(m, arrivals, complete, whole_block) + passing
 
 
-class _Arrival:
+class _BarrierArrival:
     """The lanes of one waiting group, by barrier: ``key`` = block * 16 + barrier number."""
 
     def __init__(self, m: Machine, waiting: Waiting) -> None:
@@ -265,7 +265,7 @@ class _Arrival:
         self.expected[self.key] = waiting.expected
 
 
-def _everyone_is_here(m: Machine) -> bool:
+def _whole_chunk_waits(m: Machine) -> bool:
     """The usual case: one group, all lanes of the chunk, the whole block expected."""
     only = m.waiting[0]
     return (
@@ -280,7 +280,7 @@ def _everyone_is_here(m: Machine) -> bool:
 
 def _report_missing_threads(
     m: Machine,
-    arrivals: list[_Arrival],
+    arrivals: list[_BarrierArrival],
     complete: NDArray[np.bool_],
     alive: NDArray[np.intp],
 ) -> None:
@@ -289,23 +289,25 @@ def _report_missing_threads(
     if not short.any():
         return
     for arrival in arrivals:
-        here = np.flatnonzero(short[arrival.key])
-        if here.size:
-            block = int(m.block_of[arrival.lanes[here[0]]])
-            blocks = len(np.unique(m.block_of[arrival.lanes[here]]))
-            gone = block * m.geometry.threads + np.flatnonzero(
+        positions = np.flatnonzero(short[arrival.key])
+        if positions.size:
+            block = int(m.block_of[arrival.lanes[positions[0]]])
+            blocks = len(np.unique(m.block_of[arrival.lanes[positions]]))
+            exited = block * m.geometry.threads + np.flatnonzero(
                 ~m.alive[block * m.geometry.threads : (block + 1) * m.geometry.threads],
             )
-            m.reporter.threads_missing(m, arrival.waiting.site, int(arrival.lanes[here[0]]), gone, blocks)
+            m.reporter.threads_missing(
+                m, arrival.waiting.site, int(arrival.lanes[positions[0]]), exited, blocks
+            )
 
 
 def _release_complete(
     m: Machine,
-    arrivals: list[_Arrival],
+    arrivals: list[_BarrierArrival],
     complete: NDArray[np.bool_],
     whole_block: NDArray[np.intp],
 ) -> list[Group]:
-    _tell_what_is_ordered(m, arrivals, complete, whole_block)
+    _observe_order(m, arrivals, complete, whole_block)
     m.changes += 1
     released, m.waiting, m.counted = list[Group](), [], []
     for arrival in arrivals:
@@ -322,9 +324,9 @@ def _release_complete(
     return released
 
 
-def _tell_what_is_ordered(
+def _observe_order(
     m: Machine,
-    arrivals: list[_Arrival],
+    arrivals: list[_BarrierArrival],
     complete: NDArray[np.bool_],
     whole_block: NDArray[np.intp],
 ) -> None:
@@ -340,15 +342,17 @@ def _tell_what_is_ordered(
         m.observer.interval_ended(m, None if ended.all() else ended)
 
 
-def _at(barriers: NDArray[np.bool_], arrivals: list[_Arrival]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _at(
+    barriers: NDArray[np.bool_], arrivals: list[_BarrierArrival]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The lanes at some barriers, and the barrier of each."""
     lanes = np.concatenate([np.zeros(0, np.intp), *(arrival.lanes for arrival in arrivals)])
     keys = np.concatenate([np.zeros(0, np.intp), *(arrival.key for arrival in arrivals)])
-    here = barriers[keys]
-    return lanes[here], keys[here]
+    selected = barriers[keys]
+    return lanes[selected], keys[selected]
 
 
-def _rest(arrival: _Arrival, staying: NDArray[np.bool_]) -> Waiting:
+def _rest(arrival: _BarrierArrival, staying: NDArray[np.bool_]) -> Waiting:
     """The part of a waiting group whose barrier is not complete."""
     waiting, group = arrival.waiting, arrival.waiting.group
     return replace(

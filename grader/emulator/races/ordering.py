@@ -159,7 +159,7 @@ class _Clocks:
         self._pending: dict[bool, VectorClock] = {}
         """What each class has observed and a fence makes it know: any fence, or one for all blocks."""
         self._posted: dict[int, VectorClock] = {}
-        self._left: dict[int, dict[int, VectorClock]] = {}
+        self._released: dict[int, dict[int, VectorClock]] = {}
         """What is left at a location for the lanes of a block, and (`_FOR_ALL`) for all."""
         self._apply: dict[int, Callable[[Event, NDArray[np.intp], NDArray[np.int64]], None]] = {
             MEET: self._meet,
@@ -179,8 +179,10 @@ class _Clocks:
     ) -> NDArray[np.bool_]:
         """Whether the clocks of classes show what is needed; False in columns that are not shown."""
         result = np.zeros(len(rows), np.bool_)
-        here = np.flatnonzero((columns >= self._shown.start) & (columns < self._shown.stop))
-        result[here] = self._clock[rows[here], columns[here] - self._shown.start] >= needed[here]
+        positions = np.flatnonzero((columns >= self._shown.start) & (columns < self._shown.stop))
+        result[positions] = (
+            self._clock[rows[positions], columns[positions] - self._shown.start] >= needed[positions]
+        )
         return result
 
     def apply(self, event: Event) -> None:
@@ -192,33 +194,33 @@ class _Clocks:
         if event.kind in AT_LOCATION:
             for column, positions, count in self._sightings.of(event):
                 if column in self._shown:
-                    at = rows[positions], column - self._shown.start
-                    self._clock[at] = np.maximum(self._clock[at], count)
+                    cells = rows[positions], column - self._shown.start
+                    self._clock[cells] = np.maximum(self._clock[cells], count)
         rows, first = np.unique(rows, return_index=True)
         self._apply[event.kind](event, rows, keys[first])
 
-    def _told(self, rows: NDArray[np.intp], when: int) -> VectorClock:
+    def _handed_on(self, rows: NDArray[np.intp], when: int) -> VectorClock:
         """What classes hand on: all that they know, and what all of their lanes did."""
         clock = self._clock[rows]
-        mine = np.flatnonzero(self._own[rows] >= 0)
-        clock[mine, self._own[rows[mine]]] = when
+        with_column = np.flatnonzero(self._own[rows] >= 0)
+        clock[with_column, self._own[rows[with_column]]] = when
         return clock
 
     def _meet(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         order = np.argsort(keys, kind="stable")
         rows = rows[order]
-        self._clock[rows] = _highest_of_each(keys[order], self._told(rows, event.when))
+        self._clock[rows] = _highest_of_each(keys[order], self._handed_on(rows, event.when))
 
     def _post(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
-        clocks = self._told(rows, event.when)
+        clocks = self._handed_on(rows, event.when)
         for key in np.unique(keys).tolist():
             highest = clocks[keys == key].max(axis=0)
             self._posted[key] = np.maximum(highest, self._posted.get(key, 0))
 
     def _take(self, _event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         for key in np.unique(keys).tolist():
-            here = rows[keys == key]
-            self._clock[here] = np.maximum(self._clock[here], self._posted.pop(key))
+            takers = rows[keys == key]
+            self._clock[takers] = np.maximum(self._clock[takers], self._posted.pop(key))
 
     def _leave_copies(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         engine = self._engine[rows]
@@ -229,27 +231,27 @@ class _Clocks:
 
     def _await(self, _event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         for key in np.unique(keys).tolist():
-            here = rows[keys == key]
-            self._clock[here] = np.maximum(self._clock[here], self._posted.get(key, 0))
+            waiters = rows[keys == key]
+            self._clock[waiters] = np.maximum(self._clock[waiters], self._posted.get(key, 0))
 
     def _pass_fence(self, event: Event, rows: NDArray[np.intp], _keys: NDArray[np.int64]) -> None:
         for for_all, pending in self._pending.items():
             if event.wide or not for_all:
                 self._clock[rows] = np.maximum(self._clock[rows], pending[rows])
-        clocks = self._told(rows, event.when)
+        clocks = self._handed_on(rows, event.when)
         for for_all in (False, True) if event.wide else (False,):
             self._fences.setdefault(for_all, np.zeros_like(self._clock))[rows] = clocks
 
     def _landed(self, _event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
-        mine = np.flatnonzero(self._engine[rows] >= 0)
-        self._clock[rows[mine], self._engine[rows[mine]]] = keys[mine]
+        with_engine = np.flatnonzero(self._engine[rows] >= 0)
+        self._clock[rows[with_engine], self._engine[rows[with_engine]]] = keys[with_engine]
 
     def _whole_blocks(self, event: Event) -> None:
         """A barrier also ends what was observed before it and hands on what was fenced before it."""
         rows = np.flatnonzero(np.isin(self._block, event.lanes // self._scope.threads))
         if not rows.size:
             return
-        clocks = self._told(rows, event.when)
+        clocks = self._handed_on(rows, event.when)
         for pending in self._pending.values():
             np.maximum(clocks, pending[rows], out=clocks)
         self._clock[rows] = _highest_of_each(self._block[rows], clocks)
@@ -258,16 +260,21 @@ class _Clocks:
 
     def _observe(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         for key in np.unique(keys).tolist():
-            here = rows[keys == key]
-            for for_all, block, left in self._left_for(event, key, here):
-                self._learn(here[self._block[here] == block] if not for_all else here, left, event, for_all)
+            readers = rows[keys == key]
+            for for_all, block, released in self._released_for(event, key, readers):
+                self._learn(
+                    readers[self._block[readers] == block] if not for_all else readers,
+                    released,
+                    event,
+                    for_all,
+                )
 
     def _publish(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         """A strong store ends what earlier ones released (section 8.9.2: it is no update of theirs)."""
         for key in np.unique(keys).tolist():
-            here = rows[keys == key]
-            self._left[key] = {}
-            self._leave(event, key, here[0] if self._scope.backwards else here[-1])
+            writers = rows[keys == key]
+            self._released[key] = {}
+            self._release(event, key, writers[0] if self._scope.backwards else writers[-1])
 
     def _update(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         for key in np.unique(keys).tolist():
@@ -275,10 +282,10 @@ class _Clocks:
             chain = chain[::-1] if self._scope.backwards else chain
             if event.acquires or event.releases:
                 for row in chain.tolist():
-                    one = np.array([row])
-                    for for_all, _, left in self._left_for(event, key, one):
-                        self._learn(one, left, event, for_all)
-                    self._leave(event, key, row)
+                    lane_row = np.array([row])
+                    for for_all, _, released in self._released_for(event, key, lane_row):
+                        self._learn(lane_row, released, event, for_all)
+                    self._release(event, key, row)
                 continue
             at_once = max(1, _SLICE // len(self._shown))
             for start in range(0, len(chain), at_once):
@@ -292,7 +299,7 @@ class _Clocks:
         if event.wide and self._scope.across_blocks:
             parts.append((True, _FOR_ALL, chain))
         for for_all, block, rows in parts:
-            before = self._left.get(key, {}).get(int(block))
+            before = self._released.get(key, {}).get(int(block))
             fence = self._fences.get(for_all)
             if before is None and fence is None:
                 continue
@@ -303,41 +310,41 @@ class _Clocks:
                 links[1:] = fence[rows]
             np.maximum.accumulate(links, axis=0, out=links)
             self._learn(rows, links[:-1], event, for_all)
-            self._left.setdefault(key, {})[int(block)] = links[-1]
+            self._released.setdefault(key, {})[int(block)] = links[-1]
 
-    def _left_for(
+    def _released_for(
         self, event: Event, key: int, rows: NDArray[np.intp]
     ) -> Iterator[tuple[bool, int, VectorClock]]:
         """What is left at a location for some lanes: for all blocks or not, for which block, and what."""
-        left = self._left.get(key)
-        if not left:
+        released = self._released.get(key)
+        if not released:
             return
         for block in np.unique(self._block[rows]).tolist():
-            if block in left:
-                yield False, block, left[block]
-        if event.wide and _FOR_ALL in left:
-            yield True, _FOR_ALL, left[_FOR_ALL]
+            if block in released:
+                yield False, block, released[block]
+        if event.wide and _FOR_ALL in released:
+            yield True, _FOR_ALL, released[_FOR_ALL]
 
-    def _learn(self, rows: NDArray[np.intp], left: VectorClock, event: Event, for_all: bool) -> None:  # noqa: FBT001
+    def _learn(self, rows: NDArray[np.intp], released: VectorClock, event: Event, for_all: bool) -> None:  # noqa: FBT001
         """Lanes have observed what was left: they know it at their next fence, or at once."""
         if event.acquires:
-            self._clock[rows] = np.maximum(self._clock[rows], left)
+            self._clock[rows] = np.maximum(self._clock[rows], released)
             return
         pending = self._pending.setdefault(for_all, np.zeros_like(self._clock))
-        pending[rows] = np.maximum(pending[rows], left)
+        pending[rows] = np.maximum(pending[rows], released)
 
-    def _leave(self, event: Event, key: int, row: int | np.intp) -> None:
+    def _release(self, event: Event, key: int, row: int | np.intp) -> None:
         """A lane leaves at a location what it knows, or knew at its latest fence."""
-        left = self._left.setdefault(key, {})
+        released = self._released.setdefault(key, {})
         for_all = event.wide and self._scope.across_blocks
         for wide, reader in ((False, int(self._block[row])), *(((True, _FOR_ALL),) if for_all else ())):
             if event.releases:
-                clock = self._told(np.array([row]), event.when)[0]
+                clock = self._handed_on(np.array([row]), event.when)[0]
             elif wide in self._fences:
                 clock = self._fences[wide][row]
             else:
                 continue
-            left[reader] = np.maximum(clock, left.get(reader, 0))
+            released[reader] = np.maximum(clock, released.get(reader, 0))
 
 
 _FOR_ALL = -1

@@ -236,9 +236,9 @@ def with_expressions_worked_out(assignment: Assignment, content: bytes, student:
 
     Raises `UsageError` for an expression that has no value.
     """
-    interface = assignment.interface
-    if not isinstance(interface, AnswersInterface):
+    if not assignment.interface.asks_questions:
         return content
+    interface = assignment.answers
     sheet = read_sheet("staff.yaml", content)
     if isinstance(sheet, Finding) or not any(text.startswith(MARK) for _, text in sheet.answers):
         return content

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError
 from grader.kinds import kind_of
-from grader.model import Build, ProgramInterface
 from grader.nvcc.signature import read_name
 from grader.ptx import parse
 from grader.ptx.facts import structure
@@ -18,7 +17,7 @@ from grader.ptx.facts import structure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.model import Case, CaseEvidence, Named, Structure, Submission
+    from grader.model import Build, Case, CaseEvidence, Named, Structure, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan
 
@@ -39,11 +38,11 @@ class Builds:
 
     def of(self, case: Case) -> Build:
         """The build that a case runs, which may be at fault at its sizes; raises OurError where we are."""
-        interface = self.plan.assignment.interface
-        if not isinstance(interface, ProgramInterface) or case.sizes == interface.sizes:
+        assignment = self.plan.assignment
+        if case.sizes == assignment.interface.built_with:
             return self.built
         if case.sizes not in self._others:
-            sized = replace(self.plan.assignment, interface=replace(interface, sizes=case.sizes))
+            sized = replace(assignment, interface=replace(assignment.program, sizes=case.sizes))
             build = kind_of(sized).build(self.tools, self.submission, sized, self.architecture)
             self._others[case.sizes] = build
         build = self._others[case.sizes]
