@@ -153,7 +153,7 @@ def grade_class(
 def loaded_for(assignment: Assignment, backend: Backend) -> list[str]:
     """The modules that a process which grades a submission needs, to be loaded before it is forked."""
     kind = kind_of(assignment)
-    shown = ["grader.kinds.kernel.shown_block"] if kind.has_kernels else []
+    shown = ["grader.kinds.kernel.tracing"] if kind.has_kernels else []
     stages = f"grader.kinds.{kind.name}.stages"
     return ["grader.pipeline", stages, type(backend).__module__, *shown, *_LOADED_WHEN_USED]
 
