@@ -60,10 +60,10 @@ def compare(
     """
     if output.shape != expected.shape:
         raise ValueError(f"{array_name} has shape {output.shape} where the oracle has {expected.shape}")
-    output, masked = numbers(output), np.ma.getmaskarray(expected)
-    expected = np.ma.getdata(expected)
+    output, masked = numbers(output), mask_of(expected)
+    expected = data_of(expected)
     values, target = np.asarray(output, np.float64), np.asarray(expected, np.float64)
-    bounds = np.broadcast_to(np.asarray(np.ma.getdata(bound), np.float64), output.shape)
+    bounds = np.broadcast_to(np.asarray(data_of(bound), np.float64), output.shape)
     bounds = np.where(masked, 0.0, bounds)
     if not (bounds >= 0).all():
         raise ValueError(f"the oracle's error bound for {array_name} is negative or NaN")
@@ -88,6 +88,16 @@ def compare(
     )
 
 
+def mask_of(values: NDArray[Any]) -> Mask:
+    """Where values are masked; nowhere in a plain array, for which NumPy's masked arrays are not loaded."""
+    return np.zeros(values.shape, np.bool_) if type(values) is np.ndarray else np.ma.getmaskarray(values)
+
+
+def data_of(values: ArrayLike) -> NDArray[Any]:
+    """Values without their mask."""
+    return values if type(values) is np.ndarray else np.ma.getdata(values)
+
+
 CHUNK = 1 << 17
 """Elements that are judged at once, as numbers that stay in a processor's cache."""
 
@@ -99,10 +109,10 @@ def plainly_right(output: NDArray[Any], expected: NDArray[Any], bound: ArrayLike
     where something does not fit, the answer is no, and `compare` has to tell.
     """
     output = numbers(output)
-    if output.dtype.kind != "f" or output.shape != expected.shape or np.ma.is_masked(expected):
+    if output.dtype.kind != "f" or output.shape != expected.shape or mask_of(expected).any():
         return False
-    values, target = output.reshape(-1), np.ma.getdata(expected).reshape(-1)
-    bounds = np.broadcast_to(np.ma.getdata(bound), output.shape).reshape(-1)
+    values, target = output.reshape(-1), data_of(expected).reshape(-1)
+    bounds = np.broadcast_to(data_of(bound), output.shape).reshape(-1)
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, values.size, CHUNK):
             part = slice(start, start + CHUNK)
@@ -114,10 +124,10 @@ def plainly_right(output: NDArray[Any], expected: NDArray[Any], bound: ArrayLike
 
 def states(output: NDArray[Any], expected: NDArray[Any], bound: ArrayLike, *, poison: Mask) -> str:
     """Write a character of `MAP_CHARACTERS` for each element, in C order; as in `compare`."""
-    masked = np.ma.getmaskarray(expected)
-    values, target = np.asarray(numbers(output), np.float64), np.asarray(np.ma.getdata(expected), np.float64)
+    masked = mask_of(expected)
+    values, target = np.asarray(numbers(output), np.float64), np.asarray(data_of(expected), np.float64)
     error = np.where(masked, 0.0, _absolute_error(values, target))
-    right = (error <= np.where(masked, 0.0, np.ma.getdata(bound))) & np.isfinite(error)
+    right = (error <= np.where(masked, 0.0, data_of(bound))) & np.isfinite(error)
     return _line(_states(values, right, ~right & poison).reshape(-1))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from grader.errors import OurError, ToolMissing, UsageError
 from grader.nvcc import Tools, find_toolchain, toolchain_in
 from grader.nvcc.toolchain import ARCHITECTURE
-from grader.sandbox import Equipment, Job, LocalSandbox, engine
+from grader.sandbox import Equipment, Job, LocalSandbox
 from grader.sandbox import bubblewrap as wrapping
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def container(nvcc: str | None = None, *, gpu: bool) -> DockerSandbox:
 
     One is tried: what does not work here is our fault, and must not become a student's later.
     """
+    from grader.sandbox import engine  # noqa: PLC0415 - bubblewraps and local runs do without
+
     try:
         from grader.sandbox import containers, docker  # noqa: PLC0415 - the SDK may be missing
     except ImportError:

@@ -25,6 +25,7 @@ from grader.errors import UsageError
 from grader.model import HandIn, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
 from tests.reports import sample_grades
 
 if TYPE_CHECKING:
@@ -207,6 +208,36 @@ def test_a_server_that_ends_while_a_process_is_asked_of_it_is_asked_again(
     assert refused.exists()
     assert grade.error == ""
     assert grade.verdict is Verdict.FAIL
+
+
+LOADED_LATE = """
+import importlib, sys
+from pathlib import Path
+from grader import pipeline
+from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.backends.emulator import EMULATOR
+from grader.batch.executor import loaded_for
+from grader.model import Submission
+from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import LocalSandbox
+
+assignment = load_assignment(find_assignment("tiled-matmul"))
+for name in loaded_for(assignment, EMULATOR):
+    importlib.import_module(name)
+before = set(sys.modules)
+tools = Tools(find_toolchain(), LocalSandbox(), Path(sys.argv[1]))
+plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
+source = (reference_folder(assignment) / "mistakes/tile_read_transposed.cu").read_bytes()
+pipeline.grade(plan, Submission("ada", "ada.cu", source, ""), tools)
+print(*(name for name in set(sys.modules) - before if name.startswith(("grader.", "numpy.", "yaml"))))
+"""
+
+
+def test_a_process_that_grades_finds_everything_loaded() -> None:
+    """What the first submission loads, each process would load anew: all of it is loaded before the fork."""
+    command = [sys.executable, "-c", LOADED_LATE, str(shared_builds())]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 @pytest.mark.parametrize("trouble", ["", "no memory"])

@@ -69,6 +69,27 @@ def test_asking_for_help_loads_no_command() -> None:
     assert ran.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_check_loads_nothing_of_a_class(tmp_path: Path) -> None:
+    """Loading takes more of a check than all else: downloads, archives, YAML and masked arrays stay away.
+
+    Nor is what is loaded looked through for garbage: that was done 115 times.
+    """
+    code = (
+        "import gc, sys\nfrom grader.cli import main\nlooks = []\n"
+        "gc.callbacks.append(lambda phase, _: looks.append(phase))\n"
+        f"main(['check', 'tiled-matmul', '{SOLUTION}'])\n"
+        "print([name for name in sys.modules if name in ('grader.course', 'grader.reports.class_table', "
+        "'zipfile', 'tarfile', 'yaml', 'socket', 'numpy.ma')])\n"
+        "print(looks.count('start'))"
+    )
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    for _ in range(2):  # the first one reads the assignment's YAML, and keeps what it says
+        command = [sys.executable, "-c", code]
+        ran = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    *_, modules, looks = ran.stdout.splitlines()
+    assert (modules, int(looks) < 30) == ("[]", True)
+
+
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

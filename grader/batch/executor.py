@@ -52,6 +52,9 @@ _AHEAD = 2
 """For each submission that is graded at a time so many are given out, or graded and not yet taken: whoever
 takes grades more slowly than they are made is waited for, instead of having them pile up in memory."""
 
+_LOADED_WHEN_USED = ("numpy.ma", "numpy.random", "yaml")
+"""What is loaded when it is first needed, which each process would do anew."""
+
 _SERVER_GONE = 255
 """The exit code that multiprocessing gives a process whose fork server was killed."""
 
@@ -149,8 +152,10 @@ def grade_class(
 
 def loaded_for(assignment: Assignment, backend: Backend) -> list[str]:
     """The modules that a process which grades a submission needs, to be loaded before it is forked."""
-    stages = f"grader.kinds.{kind_of(assignment).name}.stages"
-    return ["grader.pipeline", stages, type(backend).__module__]
+    kind = kind_of(assignment)
+    shown = ["grader.kinds.kernel.tracing"] if kind.has_kernels else []
+    stages = f"grader.kinds.{kind.name}.stages"
+    return ["grader.pipeline", stages, type(backend).__module__, *shown, *_LOADED_WHEN_USED]
 
 
 def isolated(

@@ -37,7 +37,7 @@ from grader.batch.resume import (
     store,
 )
 from grader.batch.slim import Slimming
-from grader.cli import arguments, cluster, course_file, interruption, progress, setup
+from grader.cli import arguments, cluster, course_file, downloads, interruption, progress, setup
 from grader.course.adjustments import applying, unadjusted
 from grader.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
 from grader.course.entries import Left, Omission
@@ -161,7 +161,7 @@ def run(options: argparse.Namespace) -> int:
     assignment = setup.staff_assignment(options)
     if options.shard and setup.seed(options, assignment) is None:
         raise UsageError(f"--shard {options.shard} needs --seed, the same for all {options.shard.of} of them")
-    download = setup.download(options.submissions, assignment, options.roster)
+    download = downloads.download(options.submissions, assignment, options.roster)
     if options.dry_run:
         return _dry_run(options, download)
     download = _certain(download, skip=options.skip_unmatched)

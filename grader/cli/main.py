@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import os
 import sys
 import threading
@@ -145,11 +146,17 @@ _GPU_DEVICES = (Path("/dev/nvidiactl"), Path("/dev/dxg"))
 """What NVIDIA's driver makes on Linux, and in the Windows subsystem for it."""
 
 
+_LOADED = 100_000
+"""So many objects that are made and kept let Python look for garbage: loading a command makes fewer, and
+looking through them took a tenth of a check."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
     if threading.current_thread() is threading.main_thread():
         interruption.listen()
     _spare_threads()
+    gc.set_threshold(max(gc.get_threshold()[0], _LOADED))
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what may be typed
         _complete(os.environ.get("COMP_LINE", ""))
     try:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Self
 
 from grader import steps
 from grader.cli import setup
-from grader.reports import class_table
 from grader.text import count, one_line
 
 if TYPE_CHECKING:
@@ -102,6 +101,8 @@ class BatchLog:
         """Take in a grade that is finished."""
         self._done += 1
         if self._verbose:
+            from grader.reports import class_table  # noqa: PLC0415 - a check has no table
+
             note = class_table.note(grade)
             score = class_table.score_of(grade)
             self._say(f"{one_line(grade.submission_id)}: {score}{f', {note}' if note else ''}")

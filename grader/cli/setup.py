@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,17 +13,11 @@ from grader import backends, sandbox_choice
 from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
 from grader.cli.arguments import JUDGES
-from grader.course.download import read_download
-from grader.course.entries import PLAIN, Doubt, StaffQuestion
-from grader.course.matching import match_roster
-from grader.course.roster import read_roster
 from grader.errors import OurError, StorageError, UsageError
 from grader.kinds import kind_of
 from grader.nvcc.cache import builds_folder
-from grader.reports import class_table
 from grader.reports.wording import unscored
 from grader.submission import ANSWERS, PROGRAM, SOURCE, read_submission
-from grader.submission.items import safe
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +29,6 @@ if TYPE_CHECKING:
 
     from grader.backends.backend import Backend
     from grader.batch import BatchSession
-    from grader.course.entries import Download
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
@@ -115,40 +107,8 @@ def graded_assignment(argument: str | None, session: BatchSession) -> Assignment
     return assignment
 
 
-def download(path: Path, assignment: Assignment, roster: Path | None = None) -> Download:
-    """What a class handed in for the assignment: sources, or files with answers; whose, by a roster."""
-    whole = read_download(path, _wanted(assignment), assignment.id)
-    if roster is not None:
-        return match_roster(whole, read_roster(roster))
-    return _without_other_sheets(whole) if asks_questions(assignment) else whole
-
-
-def _without_other_sheets(whole: Download) -> Download:
-    """The download without sheets of another name than a platform wrote: whose they are is to be asked."""
-    from grader.kinds.answers.stages import named_in  # noqa: PLC0415 - for this kind only
-
-    names = {submission.id: named_in(submission) for submission in whole.submissions if whole.layout != PLAIN}
-    of_others = [
-        submission
-        for submission in whole.submissions
-        if names.get(submission.id) and safe(names[submission.id]).casefold() != submission.id.casefold()
-    ]
-    if not of_others:
-        return whole
-    files = tuple(
-        submission.hand_in.file if submission.hand_in else submission.file for submission in of_others
-    )
-    question = StaffQuestion(
-        Doubt.ANOTHER_SHEET, files, tuple(names[submission.id] for submission in of_others)
-    )
-    return replace(
-        whole,
-        submissions=tuple(submission for submission in whole.submissions if submission not in of_others),
-        questions=(*whole.questions, question),
-    )
-
-
-def _wanted(assignment: Assignment) -> Wanted:
+def wanted(assignment: Assignment) -> Wanted:
+    """Which files of what is handed in count."""
     if assignment.interface.links_files:
         return PROGRAM
     return ANSWERS if asks_questions(assignment) else SOURCE
@@ -159,9 +119,11 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
 
     A folder or an archive may be what one student hands in, as it would lie in a class.
     """
-    whole = read_submission(path, _wanted(assignment))
+    whole = read_submission(path, wanted(assignment))
     if whole.problem is None:
         return whole
+    from grader.cli.downloads import download  # noqa: PLC0415 - one file is no download
+
     candidates = download(path, assignment).submissions
     if len(candidates) == 1:
         return candidates[0]
@@ -249,6 +211,8 @@ def print_for_judge(
 
 def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:
     """Print the table of the class in the course's words, and where its reports are in a command's own."""
+    from grader.reports import class_table  # noqa: PLC0415 - of one student there is no table
+
     screen = console(width=width)
     screen.print(class_table.render_class(grades, width=screen.width, ascii_only=ascii_only()), end="")
     if resumed:

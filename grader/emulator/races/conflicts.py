@@ -23,6 +23,7 @@ from grader.emulator.races.rows import (
     Rows,
     conflicting,
     is_strong,
+    number_of,
     touched_by_several,
     writes,
 )
@@ -73,7 +74,7 @@ def find_conflicts(rows: Rows) -> list[Conflict]:
             conflicts.setdefault(sites, conflict)
             cells.setdefault(sites, []).append(racing)
     return [
-        conflict._replace(elements=len(np.unique(np.concatenate(cells[sites]))))
+        conflict._replace(elements=number_of(np.concatenate(cells[sites])))
         for sites, conflict in conflicts.items()
     ]
 

@@ -18,7 +18,7 @@ from grader.emulator.races.conflicts import Conflict, numbered, one_value
 from grader.emulator.races.events import lane_classes
 from grader.emulator.races.locations import observed, strong_accesses
 from grader.emulator.races.ordering import unordered
-from grader.emulator.races.rows import COPY_ENGINE, Rows, conflicting, is_strong, writes
+from grader.emulator.races.rows import COPY_ENGINE, Rows, conflicting, is_strong, number_of, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ def find_unordered(
         for conflict, where in _described(few, earlier[racing], later[racing]):
             _keep_widest(conflicts, cells, conflict, where)
     return [
-        conflict._replace(elements=len(np.unique(np.concatenate(cells[key]))))
+        conflict._replace(elements=number_of(np.concatenate(cells[key])))
         for key, conflict in conflicts.items()
     ]
 
@@ -222,7 +222,7 @@ def _described(
             int(rows.lane[second] % COPY_ENGINE),
             int(rows.lane[first] % COPY_ENGINE),
             int(rows.cell[first]),
-            len(np.unique(cells)),
+            number_of(cells),
             silent,
         )
         yield conflict, cells

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from grader.compare import compare, states, untouched
+from grader.compare import compare, data_of, states, untouched
 from grader.errors import log_swallowed
 from grader.kinds.kernel.planning import arguments
 from grader.model import ExampleArray, Finding, Visibility
@@ -187,7 +187,7 @@ def example_of(
             values = numbers(output)
             label = arguments[name].label
             arrays.append(
-                ExampleArray(label, output.shape, _floats(values), _floats(np.ma.getdata(expected)), picture)
+                ExampleArray(label, output.shape, _floats(values), _floats(data_of(expected)), picture)
             )
     return tuple(arrays)
 

@@ -18,7 +18,7 @@ from grader.assignment import reference_folder
 from grader.backends.backend import PreparedCase
 from grader.backends.emulated_kernel import EmulatedKernel, handwriting, is_clean
 from grader.backends.emulator import limited
-from grader.compare import compare, heat_map, untouched
+from grader.compare import compare, data_of, heat_map, mask_of, untouched
 from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_apart, fitting, load_hypotheses
 from grader.errors import OurError, log_swallowed
 from grader.kinds.builds import not_built
@@ -332,12 +332,12 @@ def _without_masked(
     output: NDArray[Any], values: NDArray[Any], bound: NDArray[Any], unwritten: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]]:
     """An output, and what it is judged by, with something right wherever anything would be right."""
-    masked, outputs = np.ma.getmaskarray(values), numbers(output)
+    masked, outputs = mask_of(values), numbers(output)
     if not masked.any():
-        return outputs, (np.ma.getdata(values), bound, unwritten)
+        return outputs, (data_of(values), bound, unwritten)
     outputs = np.where(masked & ~np.isfinite(outputs), 0, outputs)
-    targets = np.where(masked, outputs, np.ma.getdata(values))
-    bounds = np.where(masked, 0.0, np.ma.getdata(bound))
+    targets = np.where(masked, outputs, data_of(values))
+    bounds = np.where(masked, 0.0, data_of(bound))
     return outputs, (targets, bounds, unwritten & ~masked)
 
 

@@ -1,0 +1,55 @@
+"""What a class handed in, as a folder, an archive or a platform's download.
+
+Reading these takes much that a student's own file does without, so that it is loaded only for a class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.cli import setup
+from grader.course.download import read_download
+from grader.course.entries import PLAIN, Doubt, StaffQuestion
+from grader.course.matching import match_roster
+from grader.course.roster import read_roster
+from grader.submission.items import safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.course.entries import Download
+    from grader.model import Assignment
+
+
+def download(path: Path, assignment: Assignment, roster: Path | None = None) -> Download:
+    """What a class handed in for the assignment: sources, or files with answers; whose, by a roster."""
+    whole = read_download(path, setup.wanted(assignment), assignment.id)
+    if roster is not None:
+        return match_roster(whole, read_roster(roster))
+    return _without_other_sheets(whole) if setup.asks_questions(assignment) else whole
+
+
+def _without_other_sheets(whole: Download) -> Download:
+    """The download without sheets of another name than a platform wrote: whose they are is to be asked."""
+    from grader.kinds.answers.stages import named_in  # noqa: PLC0415 - for this kind only
+
+    names = {submission.id: named_in(submission) for submission in whole.submissions if whole.layout != PLAIN}
+    of_others = [
+        submission
+        for submission in whole.submissions
+        if names.get(submission.id) and safe(names[submission.id]).casefold() != submission.id.casefold()
+    ]
+    if not of_others:
+        return whole
+    files = tuple(
+        submission.hand_in.file if submission.hand_in else submission.file for submission in of_others
+    )
+    question = StaffQuestion(
+        Doubt.ANOTHER_SHEET, files, tuple(names[submission.id] for submission in of_others)
+    )
+    return replace(
+        whole,
+        submissions=tuple(submission for submission in whole.submissions if submission not in of_others),
+        questions=(*whole.questions, question),
+    )
