@@ -49,7 +49,8 @@ class Plan:
 
     ``cases`` are concrete; ``baselines`` holds, per case, what the staff's kernels moved. ``backend`` is
     what runs them, and ``timing`` is there where something is timed on it. ``steps`` is how far the emulator
-    follows a launch; without ``feedback`` there are verdicts and no explanations, which saves time.
+    follows a launch; without ``feedback`` there are verdicts and no explanations, which saves time. With
+    ``estimates`` speed is estimated where it is not measured, also where no points depend on it.
     """
 
     assignment: Assignment
@@ -60,6 +61,7 @@ class Plan:
     timing: TimingStaff | None = None
     steps: int = STEPS
     feedback: bool = True
+    estimates: bool = False
     everything: int = 0
     """The sizes of all cases together, of hidden ones, too, where only visible ones are run."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.data_files import data_root, package_data
 from grader.errors import UsageError
-from grader.model import Counters
+from grader.model import Counters, KernelEstimate, LimitShare
 from grader.text import escaped
 
 if TYPE_CHECKING:
@@ -173,13 +174,41 @@ def recorded_kernels(folders: Iterable[Path]) -> frozenset[str]:
     )
 
 
-def write_counters(kernels: Iterable[str], baselines: Baselines) -> str:
-    """The file's text; the same for the same counters."""
+def recorded_estimates(assignment: Assignment) -> Named[KernelEstimate]:
+    """By device what was written down of the baseline's estimated time; nothing where nothing was.
+
+    Raises UsageError where the file cannot be understood.
+    """
+    for folder in staff_folders(assignment.reference, assignment.id, assignment.path):
+        file = folder / BASELINES_FILE
+        if file.is_file():
+            estimates = _read_baselines(file).get("estimates", {})
+            return tuple((device, _estimate_in(file, estimate)) for device, estimate in estimates.items())
+    return ()
+
+
+def write_counters(
+    kernels: Iterable[str], baselines: Baselines, estimates: Named[KernelEstimate] = ()
+) -> str:
+    """The file's text; the same for the same counters and estimates of the baseline by device.
+
+    An estimate's lines are left out: they are those of a file that students do not have.
+    """
     cases = {
         case: {name: asdict(counters) for name, counters in kernel_counters}
         for case, kernel_counters in baselines
     }
-    return json.dumps({"kernels": sorted(kernels), "cases": cases}, indent=1) + "\n"
+    content: dict[str, Any] = {"kernels": sorted(kernels), "cases": cases}
+    if estimates:
+        content["estimates"] = {
+            device: {
+                "milliseconds": float(f"{estimate.milliseconds:.4g}"),
+                "occupancy": estimate.occupancy,
+                "limits": {limit.limit: round(limit.share, 3) for limit in estimate.limits},
+            }
+            for device, estimate in estimates
+        }
+    return json.dumps(content, indent=1) + "\n"
 
 
 def _read_baselines(file: Path) -> dict[str, Any]:
@@ -194,6 +223,17 @@ def _read_baselines(file: Path) -> dict[str, Any]:
     ):
         return data
     raise UsageError(f"{file}: expected counters as `grader export-student` writes them")
+
+
+def _estimate_in(file: Path, estimate: Any) -> KernelEstimate:  # noqa: ANN401 - whatever was in the file
+    try:
+        limits = tuple(LimitShare(str(name), float(share)) for name, share in estimate["limits"].items())
+        milliseconds, occupancy = float(estimate["milliseconds"]), float(estimate["occupancy"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise UsageError(f"{file}: expected a time, an occupancy and limits by device") from None
+    if not (milliseconds > 0 and math.isfinite(milliseconds)):
+        raise UsageError(f"{file}: expected a time above 0")
+    return KernelEstimate(milliseconds, limits, occupancy)
 
 
 def _counters_in(folder: Path, kernels: Any) -> Named[Counters]:  # noqa: ANN401 - whatever was in the file

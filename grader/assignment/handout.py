@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from grader.assignment.bundled import Baselines
     from grader.assignment.document import Plain
-    from grader.model import Assignment
+    from grader.model import Assignment, KernelEstimate, Named
 
 
 SHARED = ("oracle.py", "hypotheses.py", "feedback.yaml")
@@ -47,12 +47,14 @@ def handout_files(assignment: Assignment, baselines: str = "") -> dict[str, byte
     return files
 
 
-def baselines_text(assignment: Assignment, baselines: Baselines) -> str:
-    """What the staff's kernels that the assignment names moved, case by case."""
+def baselines_text(
+    assignment: Assignment, baselines: Baselines, estimates: Named[KernelEstimate] = ()
+) -> str:
+    """What the staff's kernels that the assignment names moved, case by case, and the baseline's times."""
     named = {str(dict(item.options).get("baseline", "")) for item in assignment.rubric}
     timing = assignment.timing
     kernels = (named | ({timing.baseline, timing.solution} if timing else set())) - {""}
-    return write_counters(kernels, baselines)
+    return write_counters(kernels, baselines, estimates)
 
 
 def write_files(folder: Path, files: dict[str, bytes]) -> None:

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -148,6 +149,7 @@ def _grade(
         from grader.reports import text  # noqa: F401, PLC0415
 
         plan = pipeline.make_plan(assignment, seed, tools, visible_only=True, backend=backend)
+        plan = replace(plan, estimates=True)
         prepared = time.perf_counter() - began
         built = building.result()
     waited = time.perf_counter() - began

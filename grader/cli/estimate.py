@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.cli import arguments, setup
 from grader.errors import UsageError
-from grader.estimate import estimate_submission
 from grader.kinds import kind_of
+from grader.kinds.kernel.estimating import estimate_submission
 from grader.messages import sentences_of, speaking
 from grader.model import DEVICES
 from grader.reports import estimate as estimate_report

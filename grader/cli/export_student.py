@@ -90,5 +90,10 @@ def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:
         return handout.baselines_text(assignment, ()) if assignment.timing else ""
     from grader import pipeline  # noqa: PLC0415 - loads the emulator
 
-    plan = pipeline.make_plan(assignment, setup.PUBLIC_SEED, setup.tools(options), visible_only=True)
-    return handout.baselines_text(assignment, plan.baselines)
+    tools = setup.tools(options)
+    plan = pipeline.make_plan(assignment, setup.PUBLIC_SEED, tools, visible_only=True)
+    if not kind_of(assignment).has_kernels:
+        return handout.baselines_text(assignment, plan.baselines)
+    from grader.kinds.kernel.estimating import baseline_estimates  # noqa: PLC0415 - loads the emulator
+
+    return handout.baselines_text(assignment, plan.baselines, baseline_estimates(plan, tools))

@@ -1,17 +1,25 @@
-"""How fast a kernel would be on a GPU that is not at hand, by its machine code and its accesses."""
+"""How fast a kernel would be on a GPU that is not at hand: its machine code on a simulated multiprocessor.
 
-from __future__ import annotations
+    PTX ─ptxas, nvdisasm▶ machine code ─sass▶ what some blocks issue and access ─simulation▶ time of the grid
 
-from typing import TYPE_CHECKING
+The stages are a file each: `coded`, `sampling`, `warps` (with `requests` and `dram`), `multiprocessor`,
+`kernel_time`, `estimate`. `docs/estimate.md` is the model on a page.
+"""
 
-if TYPE_CHECKING:
-    from grader.model import Estimate, Named, Submission
-    from grader.nvcc import Tools
-    from grader.plan import Plan
+from grader.estimate.estimate import (
+    ERROR_BOUND,
+    NotEstimatedError,
+    changes_that_help,
+    device_of,
+    estimate_kernel,
+    ratio_of,
+)
 
-
-def estimate_submission(
-    plan: Plan, submission: Submission, tools: Tools, device: str, shape: Named[int]
-) -> Estimate:
-    """The estimated speed of a submission beside the baseline of the plan's assignment, at a shape."""
-    raise NotImplementedError
+__all__ = [
+    "ERROR_BOUND",
+    "NotEstimatedError",
+    "changes_that_help",
+    "device_of",
+    "estimate_kernel",
+    "ratio_of",
+]

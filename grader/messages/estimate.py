@@ -54,7 +54,8 @@ _PROBLEMS: Mapping[str, str] = {
     "problem-too-much-work": "the kernel takes the emulator too long at this shape",
     "problem-not-launched": "the kernel cannot be launched at this shape",
     "problem-no-disassembler": "NVIDIA's disassembler, which reads machine code, is not installed",
-    "problem-unlike": "which way threads go depends on the data, and a sample does not show all of it",
+    "problem-no-baseline": "nothing is known of the baseline kernel for this GPU and shape",
+    "problem-failed": "a tool of the grader failed",
     "problem-wrong": "its results are wrong, and then speed means nothing",
 }
 """By the codes of `grader.model.estimate.PROBLEMS`."""
@@ -64,7 +65,8 @@ _HINTS: Mapping[str, str] = {
     "hint-too-much-work": "estimate a smaller shape, with `--shape` of `grader estimate`",
     "hint-not-launched": "let a block have fewer threads, or take less shared memory",
     "hint-no-disassembler": "`pip install 'nvidia-cuda-nvdisasm==13.2.*'`",
-    "hint-unlike": "nothing is wrong with that; a GPU measures it all the same",
+    "hint-no-baseline": "estimate the shape that the assignment times, or ask staff, who have that kernel",
+    "hint-failed": "nothing is wrong with the kernel; staff see more with GRADER_DEBUG=1",
     "hint-wrong": "make every case right first",
 }
 """What to try, by the same codes."""

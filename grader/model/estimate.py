@@ -29,10 +29,19 @@ instructions, waiting at barriers, and what every launch takes."""
 DEVICES = ("h200", "h100", "a100", "rtx4090", "t4")
 """The devices that are modelled, by the keys with which assignments and commands name them."""
 
-PROBLEMS = ("machine-code", "too-much-work", "not-launched", "no-disassembler", "unlike", "wrong")
+PROBLEMS = (
+    "machine-code",
+    "too-much-work",
+    "not-launched",
+    "no-disassembler",
+    "no-baseline",
+    "wrong",
+    "failed",
+)
 """Why there is no estimate, as codes: an instruction that the model does not know (``opcode``), a shape that
-takes the emulator too long, a launch that is refused, no program that reads machine code, lanes whose ways
-depend on data of which a sample does not show all, and results that are wrong."""
+takes the emulator too long, a launch that is refused, no program that reads machine code, a baseline
+of which nothing was recorded for the device or the shape, results that are wrong, and a
+fault of ours."""
 
 CHANGES = ("no-bank-conflicts", "coalesced", "fewer-shared-loads", "more-warps", "no-barriers")
 """Single changes of a kernel whose effect the same model is asked for."""

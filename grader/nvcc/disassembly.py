@@ -39,7 +39,7 @@ def machine_code(tools: Tools, ptx: str, architecture: int) -> MachineCode:
         raise ToolMissing("nvdisasm was not found")
     name = f"sm_{architecture}"
     assemble = (toolchain.ptxas, f"-arch={name}", "-lineinfo", "-v", PTX, "-o", CUBIN)
-    disassemble = (toolchain.nvdisasm, "-c", "-ndf", "-hex", "-g", CUBIN)
+    disassemble = (toolchain.nvdisasm, "-c", "-ndf", "-hex", "-gi", CUBIN)
     command = f"{shlex.join(assemble)} 2>{LOG} && {shlex.join(disassemble)} >{LISTING}"
     text = _for_older(ptx, toolchain.architecture, architecture)
     key = hashlib.sha256(repr((command, toolchain.version, text)).encode()).hexdigest()

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 NO_SCOREBOARD = 7
 
-_LINE = re.compile(r'//## File ".*", line (?P<line>\d+)(?P<inlined> inlined at .*)?$')
+_LINE = re.compile(r'//## File (?P<places>".*", line \d+.*)')
+_PLACE = re.compile(r'"(?P<file>[^"]*)", line (?P<line>\d+)')
 _LABEL = re.compile(r"(?P<label>[.\w$]+):\s*$")
 _CODE = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?P<text>[^;]*?)\s*;\s*/\* 0x(?P<low>[0-9a-f]{16}) \*/")
 _UPPER = re.compile(r"\s+/\* 0x(?P<high>[0-9a-f]{16}) \*/\s*$")
@@ -173,16 +174,27 @@ class _Section:
     labels: dict[str, int] = field(default_factory=dict)
 
 
-def read_listing(text: str, entry: str) -> Listing:
-    """The kernel ``entry`` in what ``nvdisasm -c -ndf -hex -g`` prints.
+def read_listing(text: str, entry: str, source: str = "") -> Listing:
+    """The kernel ``entry`` in what ``nvdisasm -c -ndf -hex -gi`` prints.
 
-    Raises UnknownCodeError where there is none, or an operand is not read.
+    Lines are those of the file ``source``, also of what it calls in headers; of any file where none is named.
+    Raises UnknownCodeError where there is no such kernel, or an operand is not read.
     """
-    section = _section(text, entry)
+    section = _section(text, entry, source)
     return Listing(entry, tuple(_instruction(raw, section.labels) for raw in section.instructions))
 
 
-def _section(text: str, entry: str) -> _Section:
+def _line_in(places: str, source: str) -> int:
+    """The line in a file of a place that was inlined there, perhaps at several; 0 where it is in none."""
+    lines = (
+        int(place["line"])
+        for place in _PLACE.finditer(places)
+        if not source or place["file"].rsplit("/", 1)[-1] == source
+    )
+    return next(lines, 0)
+
+
+def _section(text: str, entry: str, source: str) -> _Section:
     """The lines of a section: instructions with their lines of source, and where labels are."""
     section, inside, line, raw = _Section(), False, 0, None
     for row in text.splitlines():
@@ -196,8 +208,8 @@ def _section(text: str, entry: str) -> _Section:
             section.instructions.append(raw)
         elif raw is not None and (upper := _UPPER.match(row)):
             raw.high = int(upper["high"], 16)
-        elif source := _LINE.search(row):
-            line = int(source["line"])
+        elif places := _LINE.search(row):
+            line = _line_in(places["places"], source)
         elif label := _LABEL.match(row):
             section.labels[label["label"]] = len(section.instructions)
     if not section.instructions:

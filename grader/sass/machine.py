@@ -16,7 +16,7 @@ import numpy as np
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -245,14 +245,3 @@ def _special_registers(shape: Shape) -> dict[str, Words]:
 def _folded(value: Words) -> Words:
     """One word where all lanes agree."""
     return value[:1].copy() if (value == value[0]).all() else value
-
-
-def blocks_of_one_multiprocessor(total: int, multiprocessors: int, resident: int) -> Sequence[int]:
-    """The blocks that one multiprocessor holds in the middle of a launch of ``total`` blocks.
-
-    Blocks are given to multiprocessors in turn, as far as was observed; NVIDIA does not document it.
-    """
-    count = max(1, min(resident, -(-total // multiprocessors)))
-    last = total - 1 - (count - 1) * multiprocessors
-    first = max(0, min(total // 2, last))
-    return tuple(min(first + number * multiprocessors, total - 1) for number in range(count))

@@ -88,11 +88,11 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
             case_ids.setdefault(str(dict(item.options)["baseline"]), set()).update(chosen)
     counters: dict[str, dict[str, Counters]] = {}
     for name, chosen in case_ids.items():
-        built = _staff_build(assignment, name, tools)
+        built = staff_build(assignment, name, tools)
         kernel = EmulatedKernel(built, "", f"{name}.cu")
         for case in (case for case in cases if case.id in chosen):
             if assignment.kernel.sizes:
-                built = _staff_build(assignment, name, tools, case.shape)
+                built = staff_build(assignment, name, tools, case.shape)
                 kernel = EmulatedKernel(built, "", f"{name}.cu")
             launch = plan_launch(assignment.kernel, built, dict(case.shape))
             if isinstance(launch, Finding):
@@ -143,7 +143,7 @@ def timing_staff(assignment: Assignment, oracle: Oracle, kernels: Sequence[Staff
 def _staff_kernel(
     assignment: Assignment, plan: TimingPlan, name: str, tools: Tools, architectures: tuple[str, ...]
 ) -> StaffKernel:
-    built = _staff_build(assignment, name, tools)
+    built = staff_build(assignment, name, tools)
     launch = plan_launch(assignment.kernel, built, dict(plan.shape))
     if isinstance(launch, Finding):
         raise OurError(f"{name}.cu cannot be launched for the timing: {launch.message}")
@@ -160,7 +160,8 @@ def _staff_kernel(
     return StaffKernel(name, images, launch)
 
 
-def _staff_build(assignment: Assignment, name: str, tools: Tools, shape: Named[int] = ()) -> Build:
+def staff_build(assignment: Assignment, name: str, tools: Tools, shape: Named[int] = ()) -> Build:
+    """The build of one of the staff's kernels; raises OurError if it does not build."""
     interface, submission = assignment.kernel, staff_submission(staff_kernel(assignment, name), "kernel")
     built = build_at(tools, submission, interface, interface.kernel, shape)
     return require_built(built, submission, "kernel")

@@ -33,6 +33,7 @@ from grader.model import (
     CaseEvidence,
     Clause,
     Comparison,
+    Estimate,
     Evidence,
     Finding,
     FindingCode,
@@ -93,7 +94,32 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
         measures_time=plan.backend.measures_time,
     )
     evidence = _finished(plan, cases, runs.cases, oracle, evidence)
-    return replace(evidence, structures=_structures(kernels)), runs.seconds
+    evidence = replace(evidence, structures=_structures(kernels))
+    return replace(evidence, estimate=_estimate(plan, evidence, tools)), runs.seconds
+
+
+def _estimate(plan: Plan, evidence: Evidence, tools: Tools) -> Estimate | None:
+    """How fast the kernel would be, where that is asked for and not measured; of one that is right."""
+    timing = plan.assignment.timing
+    items = [item for item in plan.assignment.rubric if item.check == "speedup"]
+    asked = plan.estimates or any(dict(item.options).get("estimate") for item in items)
+    if timing is None or not items or not asked or evidence.measures_time or not evidence.build.ok:
+        return None
+    from grader.kinds.kernel import estimating  # noqa: PLC0415 - most submissions of a class do without
+
+    device = timing.estimate_for
+    if not all(_came_right(case) for case in evidence.cases):
+        return Estimate(device, problem="wrong")
+    try:
+        return estimating.estimate_build(plan.assignment, plan.seed, evidence.build, tools, device)
+    except OurError:
+        log_swallowed("the estimate of speed")
+        return Estimate(device, problem="failed")
+
+
+def _came_right(case: CaseEvidence) -> bool:
+    """Whether a case came to its end with nothing wrong in its outputs."""
+    return case.completed and case.launched and not any(c.wrong for c in case.comparisons)
 
 
 def nothing(plan: Plan, built: Build) -> Evidence:

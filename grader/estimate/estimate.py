@@ -1,0 +1,139 @@
+"""How many times as fast as a baseline a kernel would be on a device, what limits it, and what would help.
+
+The ratio's interval is what the model's own error leaves: the share by which nine in ten ratios were off at
+most when they were compared with measurements of kernels that nothing was calibrated on
+(`docs/estimate.md`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.emulator.memory.layout import VariablesTooLargeError, VariableTooSmallError
+from grader.errors import GraderError, ToolMissing
+from grader.estimate.coded import coded_launch
+from grader.estimate.devices import DEVICES
+from grader.estimate.kernel_time import time_of
+from grader.estimate.sampling import sample
+from grader.estimate.warps import Changed
+from grader.model import LIMITS, EstimatedChange, KernelEstimate, LimitShare, Ratio
+from grader.nvcc import machine_code
+from grader.sass.listing import UnknownCodeError
+from grader.sass.machine import StrayError, TooMuchWorkError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.estimate.devices import Device
+    from grader.estimate.kernel_time import KernelTime
+    from grader.estimate.sampling import SampledBlocks
+    from grader.model import Argument, Build, Launch, Named
+    from grader.nvcc import Tools
+
+ERROR_BOUND = 0.25
+"""The share by which nine in ten ratios were off at most: `python -m tests.bench.estimate`."""
+
+_MOST_CHANGES = 2
+_MATTERS = 0.1
+"""The share of a kernel's time from which a limit is worth a change."""
+
+_LOW_OCCUPANCY = 0.5
+
+
+class NotEstimatedError(GraderError):
+    """That a kernel has no estimate: why, as a code of `grader.model.PROBLEMS` with details."""
+
+    def __init__(self, problem: str, details: Named[str] = ()) -> None:
+        """The code and its details."""
+        super().__init__(problem)
+        self.problem, self.details = problem, details
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedKernel:
+    """A kernel that was run and simulated, and what came of it."""
+
+    sampled: SampledBlocks
+    time: KernelTime
+    estimate: KernelEstimate
+
+
+def estimate_kernel(
+    tools: Tools, build: Build, launch: Launch, arguments: tuple[Argument, ...], device: Device
+) -> EstimatedKernel:
+    """The time of one launch of a build.
+
+    Raises NotEstimatedError, and OurError where a tool of ours fails.
+    """
+    try:
+        code = machine_code(tools, build.ptx, device.architecture)
+        sampled = sample(coded_launch(code, build, launch, arguments, device.architecture), device)
+        time = time_of(sampled)
+    except ToolMissing as problem:
+        raise NotEstimatedError("no-disassembler") from problem
+    except UnknownCodeError as problem:
+        raise NotEstimatedError("machine-code", (("opcode", problem.opcode),)) from problem
+    except TooMuchWorkError as problem:
+        raise NotEstimatedError("too-much-work") from problem
+    except (StrayError, VariablesTooLargeError, VariableTooSmallError) as problem:
+        raise NotEstimatedError("wrong") from problem
+    return EstimatedKernel(sampled, time, _as_estimate(sampled, time, device))
+
+
+def _as_estimate(sampled: SampledBlocks, time: KernelTime, device: Device) -> KernelEstimate:
+    """The kernel's time with its limits, the largest first."""
+    launching = min(1.0, device.launch_us / time.microseconds)
+    lines: dict[str, dict[int, float]] = {"launch": {0: launching}}
+    for (cause, line), share in time.shares.items():
+        of_cause = lines.setdefault(cause, {})
+        of_cause[line] = of_cause.get(line, 0.0) + share * (1 - launching)
+    limits = (
+        LimitShare(cause, sum(by_line.values()), tuple(_largest_first(by_line)))
+        for cause, by_line in lines.items()
+        if cause in LIMITS
+    )
+    ordered = sorted(limits, key=lambda limit: -limit.share)
+    return KernelEstimate(time.microseconds / 1000, tuple(ordered), sampled.occupancy)
+
+
+def _largest_first(by_line: dict[int, float]) -> Iterator[tuple[int, float]]:
+    ordered = sorted(by_line.items(), key=lambda pair: -pair[1])
+    return ((line, share) for line, share in ordered if line)
+
+
+def ratio_of(baseline: KernelEstimate, submission: KernelEstimate) -> Ratio:
+    """How many times as fast as the baseline, with the interval that the model's error leaves."""
+    ratio = baseline.milliseconds / submission.milliseconds
+    return Ratio(ratio, ratio / (1 + ERROR_BOUND), ratio * (1 + ERROR_BOUND))
+
+
+def changes_that_help(baseline: KernelEstimate, kernel: EstimatedKernel) -> tuple[EstimatedChange, ...]:
+    """What would make the kernel faster beyond the model's error, the most first."""
+    changes = []
+    for name, limit, changed in _worth_trying(kernel):
+        time = time_of(kernel.sampled, changed)
+        gain = kernel.time.microseconds / time.microseconds
+        if gain > 1 + ERROR_BOUND:
+            line = limit.lines[0][0] if limit.lines else None
+            changes.append(EstimatedChange(name, 1000 * baseline.milliseconds / time.microseconds, line))
+    return tuple(sorted(changes, key=lambda change: -change.ratio)[:_MOST_CHANGES])
+
+
+def _worth_trying(kernel: EstimatedKernel) -> Iterator[tuple[str, LimitShare, Changed]]:
+    """Changes of what takes much of the kernel's time."""
+    limits = {limit.limit: limit for limit in kernel.estimate.limits if limit.share > _MATTERS}
+    if "shared" in limits:
+        yield "no-bank-conflicts", limits["shared"], Changed(no_conflicts=True)
+        yield "fewer-shared-loads", limits["shared"], Changed(shared_loads=0.5)
+    for name in ("l1", "l2", "dram"):
+        if name in limits:
+            yield "coalesced", limits[name], Changed(coalesced=True)
+            break
+    if "barrier" in limits:
+        yield "no-barriers", limits["barrier"], Changed(no_barriers=True)
+
+
+def device_of(key: str) -> Device:
+    """The device that a key of `grader.model.DEVICES` names."""
+    return DEVICES[key]

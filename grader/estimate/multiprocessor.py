@@ -1,0 +1,414 @@
+"""One multiprocessor, simulated: when its warps issue their instructions, and what keeps them from it.
+
+A warp issues in order. An instruction waits for the cycles that the one before it asks for, for the
+scoreboards that it names, for a slot of its partition (one instruction per cycle), and for its pipe. Loads
+and stores go through one unit of the whole multiprocessor, which takes a pass for each set of words that lie
+in different banks; what L1 does not hold comes from L2 or DRAM, whose bandwidth is this multiprocessor's
+share of the device's.
+
+This is the structure that NVIDIA describes for Volta and later (four partitions, each with its scheduler and
+pipes; whitepaper of the V100) and that Accel-Sim simulates (Khairy et al., ISCA 2020), at the grain of whole
+instructions instead of cycles.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from grader.sass.listing import NO_SCOREBOARD
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.estimate.devices import Device
+
+PARTITIONS = 4
+SCOREBOARDS = 6
+PIPES = 7
+
+ALONE = -1
+"""The pipe of what only takes a slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What the simulation knows of an instruction: its pipe and how long it is busy, and what it waits for.
+
+    ``kind`` is "" for what needs no unit but its pipe, or ``shared``, ``local``, ``load``, ``store``,
+    ``atomic``, ``shuffle``, ``barrier``, ``branch``, or ``variable`` for what sets a scoreboard after
+    ``latency`` cycles.
+    """
+
+    pipe: int
+    busy: float
+    stall: float
+    waits: tuple[int, ...]
+    sets: int
+    reads: int
+    kind: str
+    latency: float
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a memory instruction of one warp asks for.
+
+    ``passes`` are cycles of the unit of loads and stores, ``lines`` the lines of global memory, each with a
+    bit for each of its four sectors that it touches. ``dram`` is the share of sectors that nobody has
+    fetched from DRAM before, ``late`` the share of those that arrive as late as what DRAM has just sent, and
+    ``evicts`` the share of sectors whose arrival in L2 makes it write another to DRAM. ``written`` are
+    cycles that L2 takes for a store or an atomic when all multiprocessors write, ``hot`` those in which it
+    does the updates that others ask of the same lines.
+    """
+
+    passes: float
+    lines: tuple[tuple[int, int], ...] = ()
+    dram: float = 0.0
+    late: float = 0.0
+    evicts: float = 0.0
+    written: float = 0.0
+    hot: float = 0.0
+
+
+NOTHING = Request(0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class WarpTrace:
+    """What a warp issues: operations in order, and the requests of those that access memory, in order.
+
+    ``marks`` are places among the operations, in order, of which the simulation tells the cycle. ``shift`` is
+    added to lines, for a block that does the same elsewhere.
+    """
+
+    operations: Sequence[int]
+    requests: Sequence[Request]
+    marks: Sequence[int] = ()
+    shift: int = 0
+
+
+@dataclass(slots=True)
+class Waits:
+    """Cycles that warps waited, by what for and at which line."""
+
+    cycles: dict[tuple[str, int], float] = field(default_factory=dict)
+
+    def add(self, cause: str, line: int, cycles: float) -> None:
+        """Count some more."""
+        key = (cause, line)
+        self.cycles[key] = self.cycles.get(key, 0.0) + cycles
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a simulation gave: cycles until the last warp ended, and what was used and waited for.
+
+    ``busy`` has the cycles that each unit was busy, ``marks`` the cycles in which each warp came to its
+    marks, and ``ends`` those in which each block ended.
+    """
+
+    cycles: float
+    issued: int
+    busy: dict[str, float]
+    waits: Waits
+    marks: list[list[float]]
+    ends: list[float]
+
+
+@dataclass(slots=True)
+class _Warp:
+    trace: WarpTrace
+    block: int
+    partition: int
+    at: int = 0
+    request: int = 0
+    boards: list[float] = field(default_factory=lambda: [0.0] * SCOREBOARDS)
+    queued: list[float] = field(default_factory=lambda: [0.0] * SCOREBOARDS)
+    causes: list[str] = field(default_factory=lambda: [""] * SCOREBOARDS)
+    since: float = 0.0
+    """When it came to the barrier at which it waits."""
+    marks: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Block:
+    """The numbers of a block's warps, how many have not ended, and those that wait at a barrier."""
+
+    warps: range
+    alive: int
+    waiting: list[int] = field(default_factory=list)
+    end: float = 0.0
+
+
+_BY_UNIT = frozenset(("shared", "local", "load", "store", "atomic", "shuffle"))
+
+
+class Multiprocessor:
+    """Simulates blocks that are resident together."""
+
+    def __init__(self, device: Device, operations: Sequence[Operation], l1_bytes: int, active: int) -> None:
+        """``active`` multiprocessors share what the device's L2 and DRAM move."""
+        self.device, self.operations = device, operations
+        share = device.multiprocessors / max(1, active)
+        self.l2_sector = 32 / min(device.l2_alone, device.l2_bandwidth * share)
+        self.dram_sector = 32 / min(device.l2_alone, device.dram_bandwidth * share)
+        self.write_share = max(0.5, 1 / share)
+        self.l1: OrderedDict[int, list[float]] = OrderedDict()
+        self.l1_lines = max(1, l1_bytes // 128)
+        self.slots = [0.0] * PARTITIONS
+        self.pipes = [[0.0] * PIPES for _ in range(PARTITIONS)]
+        self.unit = self.l2 = self.dram = self.writes = self.arrivals = 0.0
+        self.busy = dict.fromkeys(("shared", "l1", "l2", "dram"), 0.0)
+        self.used = [0.0] * PIPES
+        self.waits = Waits()
+        self._warps: list[_Warp] = []
+        self._blocks: list[_Block] = []
+        self._heap: list[tuple[float, int, int]] = []
+        self._begun = 0
+
+    def run(self, blocks: Sequence[Sequence[WarpTrace]], slots: int) -> Outcome:
+        """Let the warps of blocks run to their end, so many blocks at a time."""
+        self._warps, self._blocks = [], []
+        for block, traces in enumerate(blocks):
+            numbers = range(len(self._warps), len(self._warps) + len(traces))
+            self._warps += [
+                _Warp(trace, block, number % PARTITIONS)
+                for number, trace in zip(numbers, traces, strict=True)
+            ]
+            self._blocks.append(_Block(numbers, len(traces)))
+        self._begun, issued = 0, 0
+        for _ in range(min(slots, len(blocks))):
+            self._begin_block(0.0)
+        while self._heap:
+            time, at, number = heappop(self._heap)
+            warp = self._warps[number]
+            if at < len(warp.trace.operations):
+                self._step(time, at, number, warp)
+                issued += 1
+            else:
+                self._end(time, self._blocks[warp.block])
+        self.busy |= {f"pipe-{pipe}": cycles / PARTITIONS for pipe, cycles in enumerate(self.used)}
+        self.busy["issue"] = issued / PARTITIONS
+        ends = [block.end for block in self._blocks]
+        return Outcome(max(ends), issued, self.busy, self.waits, [warp.marks for warp in self._warps], ends)
+
+    def _begin_block(self, time: float) -> None:
+        """Let the warps of the next block begin, if there is one."""
+        if self._begun == len(self._blocks):
+            return
+        for number in self._blocks[self._begun].warps:
+            self._warps[number].boards = [time] * SCOREBOARDS
+            heappush(self._heap, (time, 0, number))
+        self._begun += 1
+
+    def _end(self, time: float, block: _Block) -> None:
+        """A warp of a block has come to its end; after the last of them another block begins."""
+        block.alive -= 1
+        if not block.alive:
+            block.end = time
+            self._begin_block(time + self.device.block_gap)
+        elif len(block.waiting) >= block.alive:
+            self._release(block, time)
+
+    def _step(self, time: float, at: int, number: int, warp: _Warp) -> None:
+        """A warp issues one instruction."""
+        trace, marks = warp.trace.operations, warp.trace.marks
+        operation = self.operations[trace[at]]
+        if len(warp.marks) < len(marks) and at == marks[len(warp.marks)]:
+            warp.marks.append(time)
+        time = self._issue(time, warp, operation)
+        warp.at = at + 1
+        free = time + operation.stall
+        if operation.kind == "barrier":
+            self._arrive(time, number, warp)
+            return
+        if operation.kind == "branch":
+            if at + 1 < len(trace) and trace[at + 1] != trace[at] + 1:
+                free += self.device.branch
+        elif operation.kind:
+            self._start(time, warp, operation)
+        heappush(self._heap, (self._ready(free, warp), at + 1, number))
+
+    def _arrive(self, time: float, number: int, warp: _Warp) -> None:
+        """A warp comes to a barrier."""
+        block = self._blocks[warp.block]
+        self.arrivals = max(self.arrivals, time) + self.device.barrier_arrival
+        block.waiting.append(number)
+        warp.since = time
+        if len(block.waiting) >= block.alive:
+            self._release(block, max(time, self.arrivals))
+
+    def _issue(self, time: float, warp: _Warp, operation: Operation) -> float:
+        """Issue an instruction as soon as its slot, its pipe and its unit are free; gives when that is."""
+        partition, began = warp.partition, time
+        slot = self.slots[partition]
+        if slot > time:
+            self.waits.add("issue", operation.line, slot - time)
+            time = slot
+        self.slots[partition] = time + 1
+        if operation.pipe != ALONE:
+            pipes = self.pipes[partition]
+            free = pipes[operation.pipe]
+            if free > time:
+                self.waits.add("arithmetic", operation.line, free - time)
+                time = free
+            pipes[operation.pipe] = time + operation.busy
+            self.used[operation.pipe] += operation.busy
+        elif operation.kind in _BY_UNIT and self.unit - self.device.queue > began:
+            room = self.unit - self.device.queue
+            if room > time:
+                shared = operation.kind in ("shared", "shuffle", "local")
+                self.waits.add("shared" if shared else "l1", operation.line, room - time)
+                time = room
+        return time
+
+    def _ready(self, free: float, warp: _Warp) -> float:
+        """When the scoreboards let a warp issue its next instruction, which it could from ``free`` on."""
+        trace = warp.trace.operations
+        if warp.at >= len(trace):
+            return free
+        operation = self.operations[trace[warp.at]]
+        ready, last = free, -1
+        for board in operation.waits:
+            if warp.boards[board] > ready:
+                ready, last = warp.boards[board], board
+        if last >= 0:
+            self._blame(operation.line, warp.causes[last], ready - free, warp.queued[last])
+        return ready
+
+    def _blame(self, line: int, cause: str, cycles: float, queued: float) -> None:
+        """Note what a warp waits for: first what stood in a queue, then what merely takes its time."""
+        bandwidth, _, latency = cause.partition("/")
+        waited = min(cycles, queued)
+        if waited > 0:
+            self.waits.add(bandwidth, line, waited)
+        if cycles > waited:
+            self.waits.add(latency, line, cycles - waited)
+
+    def _release(self, block: _Block, time: float) -> None:
+        """All warps of a block have arrived at a barrier."""
+        device = self.device
+        free = time + device.barrier_base + device.barrier_per_warp * len(block.waiting)
+        waiting, block.waiting = block.waiting, []
+        for number in waiting:
+            warp = self._warps[number]
+            line = self.operations[warp.trace.operations[warp.at - 1]].line
+            self.waits.add("barrier", line, free - warp.since)
+            heappush(self._heap, (self._ready(free, warp), warp.at, number))
+
+    def _start(self, time: float, warp: _Warp, operation: Operation) -> None:
+        """Hand an instruction to its unit; its scoreboards tell when it is done."""
+        if operation.kind == "variable":
+            done, queue, cause = time + operation.latency, 0.0, "arithmetic/latency"
+        elif operation.kind == "shuffle":
+            start = max(time, self.unit)
+            self.unit = start + 1
+            self.busy["shared"] += 1
+            done, queue, cause = start + operation.latency, start - time, "shared/latency"
+        else:
+            request = warp.trace.requests[warp.request]
+            warp.request += 1
+            done, queue, cause = self._access(time, operation, request, warp.trace.shift)
+        if operation.sets != NO_SCOREBOARD:
+            warp.boards[operation.sets] = done
+            warp.queued[operation.sets], warp.causes[operation.sets] = queue, cause
+        if operation.reads != NO_SCOREBOARD:
+            warp.boards[operation.reads] = max(time + 12, min(done, self.unit))
+            warp.queued[operation.reads], warp.causes[operation.reads] = 0.0, "l1/latency"
+
+    def _access(
+        self, time: float, operation: Operation, request: Request, shift: int
+    ) -> tuple[float, float, str]:
+        """When an access is done, how long it stood in a queue, and what is to blame for either."""
+        device = self.device
+        start = max(time, self.unit)
+        self.unit = start + request.passes
+        queue = start - time + max(0.0, request.passes - 1)
+        if operation.kind in ("shared", "local"):
+            self.busy["shared"] += request.passes
+            return self.unit + (operation.latency or device.l1_latency) - 1, queue, "shared/latency"
+        self.busy["l1"] += request.passes
+        if operation.kind == "store":
+            self._write(start, request)
+            return self.unit, queue, "l2/memory-latency"
+        if operation.kind == "atomic":
+            self._write(start, request)
+        missing = self._missing(request, shift) if operation.kind == "load" else request.lines
+        arrival = self.unit + device.l1_latency - 1
+        if missing:
+            sectors = sum(bits.bit_count() for _, bits in missing)
+            fetched, stood, whose = self._fetch(start, sectors, request)
+            arrival = max(arrival, fetched)
+            self.unit += sectors * device.fill_sector
+            if operation.kind == "load":
+                for line, bits in missing:
+                    self._keep(line, bits, arrival)
+            return (arrival, stood, whose) if stood > queue else (arrival, queue, "l1/memory-latency")
+        held = (self.l1.get(line + shift) for line, _ in request.lines)
+        pending = max((one[1] for one in held if one), default=0.0)
+        if pending > arrival:
+            return pending, queue, "l1/memory-latency"
+        return arrival, queue, "l1/latency"
+
+    def _missing(self, request: Request, shift: int) -> list[tuple[int, int]]:
+        """The sectors that L1 does not hold."""
+        missing = []
+        for number, bits in request.lines:
+            line = number + shift
+            held = self.l1.get(line)
+            if held is None:
+                missing.append((line, bits))
+                continue
+            self.l1.move_to_end(line)
+            absent = bits & ~int(held[0])
+            if absent:
+                missing.append((line, absent))
+        return missing
+
+    def _keep(self, line: int, bits: int, arrival: float) -> None:
+        held = self.l1.get(line)
+        if held is None:
+            self.l1[line] = [bits, arrival]
+            if len(self.l1) > self.l1_lines:
+                self.l1.popitem(last=False)
+        else:
+            held[0] = int(held[0]) | bits
+            held[1] = max(held[1], arrival)
+
+    def _write(self, time: float, request: Request) -> None:
+        """Let L2 write what a store or an atomic brings; where it lags behind, the unit waits."""
+        sectors = sum(bits.bit_count() for _, bits in request.lines)
+        cycles = max(request.written * self.write_share, request.hot)
+        self.writes = max(self.writes, time) + cycles
+        self.busy["l2"] += cycles
+        if request.evicts > 0:
+            cycles = sectors * request.evicts * self.dram_sector * self.device.dram_write
+            self.dram = max(self.dram, time) + cycles
+            self.busy["dram"] += cycles
+        self.unit = max(self.unit, max(self.writes, self.dram) - self.device.write_backlog)
+
+    def _fetch(self, time: float, sectors: int, request: Request) -> tuple[float, float, str]:
+        """When sectors have come, how long they stood in a queue, and whose that was.
+
+        What L2 does not hold comes from DRAM.
+        """
+        device = self.device
+        cycles = sectors * self.l2_sector
+        self.l2 = max(self.l2, time) + cycles
+        self.busy["l2"] += cycles
+        latency = device.l2_latency + request.late * (device.dram_latency - device.l2_latency)
+        if request.dram <= 0:
+            return self.l2 + latency, self.l2 - time, "l2/memory-latency"
+        cycles = sectors * request.dram * self.dram_sector * (1 + request.evicts * device.dram_write)
+        self.dram = max(self.dram, time) + cycles
+        self.busy["dram"] += cycles
+        moved = max(self.dram, self.l2)
+        return (
+            moved + latency,
+            moved - time,
+            "dram/memory-latency" if self.dram > self.l2 else "l2/memory-latency",
+        )

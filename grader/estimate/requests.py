@@ -1,0 +1,141 @@
+"""What the accesses of warps ask of the memory system: passes through the unit of loads, and lines.
+
+Shared memory and L1 have 32 banks of 4 bytes; a pass serves any words in different banks, and all lanes that
+want the same word (CUDA C++ programming guide, "Shared memory"). A load of 8 bytes per lane goes in halves
+of the warp, one of 16 bytes in quarters; loads from shared memory whose lanes agree in pairs go in half as
+many. That, and what stores and atomics take, was measured (`tests/bench/gpu/microbenchmarks`, patterns of
+shared and global memory).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.estimate.multiprocessor import NOTHING, Request
+from grader.sass.machine import WARP
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.estimate.devices import Device
+    from grader.sass.machine import MemoryAccess
+
+BANKS, WORD = 32, 4
+LINE_SHIFT, SECTOR_SHIFT = 7, 5
+SECTOR_BYTES = 1 << SECTOR_SHIFT
+ATOMIC_SECTOR = 3.5
+"""Cycles that atomics on a sector take a multiprocessor."""
+
+
+def requests_of(
+    access: MemoryAccess,
+    kind: str,
+    device: Device,
+    memo: dict[bytes, tuple[float, ...]],
+    threads: NDArray[np.bool_],
+) -> list[Request]:
+    """What each warp asks for; ``kind`` as in `Operation`, ``threads`` are the lanes that have a thread."""
+    lanes = len(threads)
+    addresses = np.broadcast_to(access.addresses, (lanes,)).reshape(-1, WARP)
+    acting = (threads if access.mask is None else threads & access.mask).reshape(-1, WARP)
+    if access.space != "global":
+        return _shared(access, kind, addresses, acting, memo)
+    return _global(access, kind, device, addresses, acting, memo)
+
+
+def _shared(
+    access: MemoryAccess,
+    kind: str,
+    addresses: NDArray[np.int64],
+    acting: NDArray[np.bool_],
+    memo: dict[bytes, tuple[float, ...]],
+) -> list[Request]:
+    first = np.where(acting.any(axis=1), addresses[np.arange(len(addresses)), acting.argmax(axis=1)], 0)
+    pattern = addresses - (first >> 2 << 2)[:, None]
+    key = pattern.tobytes() + acting.tobytes() + kind.encode() + bytes([access.size])
+    passes = memo.get(key)
+    if passes is None:
+        rows = zip(pattern, acting, strict=True)
+        passes = memo[key] = tuple(
+            _passes(row[mask], np.flatnonzero(mask), access.size, kind, in_pairs=True) for row, mask in rows
+        )
+    return [Request(number) if number else NOTHING for number in passes]
+
+
+def _passes(
+    row: NDArray[np.int64], lanes: NDArray[np.intp], size: int, kind: str, *, in_pairs: bool
+) -> float:
+    """How many passes one warp's access takes."""
+    if not len(row):
+        return 0.0
+    phases = max(1, size // WORD)
+    if in_pairs and phases > 1 and kind == "shared" and _agree_in_pairs(row, lanes):
+        phases //= 2
+    total, together = 0, WARP // phases
+    for phase in range(phases):
+        chosen = row[(lanes // together) == phase]
+        if not len(chosen):
+            continue
+        words = (chosen[:, None] + np.arange(0, max(size, WORD), WORD)).ravel() >> 2
+        if kind != "shared-atomic":
+            words = np.unique(words)
+        total += int(np.bincount(words % BANKS).max())
+    return float(max(total, 1))
+
+
+def _agree_in_pairs(row: NDArray[np.int64], lanes: NDArray[np.intp]) -> bool:
+    """Whether each lane wants what its neighbour wants, or what the one after that wants."""
+    if len(row) != WARP:
+        return False
+    return bool((row == row[lanes ^ 1]).all() or (row == row[lanes ^ 2]).all())
+
+
+def _global(
+    access: MemoryAccess,
+    kind: str,
+    device: Device,
+    addresses: NDArray[np.int64],
+    acting: NDArray[np.bool_],
+    memo: dict[bytes, tuple[float, ...]],
+) -> list[Request]:
+    requests = []
+    for row, mask in zip(addresses, acting, strict=True):
+        if not mask.any():
+            requests.append(NOTHING)
+            continue
+        chosen = row[mask]
+        base = int(chosen[0]) >> LINE_SHIFT << LINE_SHIFT
+        pattern = chosen - base
+        key = pattern.tobytes() + mask.tobytes() + kind.encode() + bytes([access.size])
+        known = memo.get(key)
+        if known is None:
+            known = memo[key] = _pattern(pattern, np.flatnonzero(mask), access.size, kind, device)
+        passes, written, *sectors = known
+        line = base >> LINE_SHIFT
+        lines = tuple((line + int(sectors[at]), int(sectors[at + 1])) for at in range(0, len(sectors), 2))
+        requests.append(Request(passes, lines, written=written))
+    return requests
+
+
+def _pattern(
+    pattern: NDArray[np.int64], lanes: NDArray[np.intp], size: int, kind: str, device: Device
+) -> tuple[float, ...]:
+    """The passes of a warp's access, the cycles that L2 writes, and each line with its sectors as bits."""
+    ends = np.concatenate((pattern, pattern + size - 1)) if size > 1 else pattern
+    sectors = np.unique(ends >> SECTOR_SHIFT)
+    bits: dict[int, int] = {}
+    for sector in sectors.tolist():
+        bits[sector >> 2] = bits.get(sector >> 2, 0) | 1 << (sector & 3)
+    written = 0.0
+    if kind == "load":
+        passes = max(_passes(pattern, lanes, size, kind, in_pairs=False), device.tag_cycles * len(bits))
+    elif kind == "store":
+        whole = len(np.unique(pattern)) * size >= len(sectors) * SECTOR_BYTES
+        each = device.store_sector if whole else device.store_part
+        passes = max(each * len(sectors), device.store_line * len(bits))
+        written = len(sectors) * (device.written_sector if whole else device.written_part)
+    else:
+        passes, written = float(len(sectors)), ATOMIC_SECTOR * len(sectors)
+    return (passes, written, *(float(number) for line in bits.items() for number in line))

@@ -1,0 +1,136 @@
+"""What each warp of sampled blocks issues and asks of memory, as the simulation takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.estimate.dram import DramShares
+from grader.estimate.multiprocessor import NOTHING, WarpTrace
+from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, requests_of
+from grader.sass.machine import WARP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.estimate.multiprocessor import Operation, Request
+    from grader.estimate.sampling import SampledBlocks
+    from grader.sass.machine import MemoryAccess
+
+_ASKING = frozenset(("shared", "local", "load", "store", "atomic"))
+
+_MANY_LINES = 4096
+"""With so many lines, updates do not wait for each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One thing that is imagined otherwise; see `grader.model.CHANGES`."""
+
+    no_conflicts: bool = False
+    coalesced: bool = False
+    shared_loads: float = 1.0
+    """The share of passes through shared memory that is left."""
+    no_barriers: bool = False
+
+
+AS_IS = Changed()
+
+
+class WarpTraces:
+    """Makes the traces of warps from that of all lanes."""
+
+    def __init__(
+        self, sampled: SampledBlocks, operations: Sequence[Operation], changed: Changed = AS_IS
+    ) -> None:
+        """``operations`` are those of the kernel's instructions."""
+        self._sampled, self._operations, self._changed = sampled, operations, changed
+        self._memo: dict[bytes, tuple[float, ...]] = {}
+        self._dram = DramShares(sampled)
+        self._crowd = _crowd(sampled, operations)
+
+    def of_runs(self, window: int) -> list[WarpTrace]:
+        """What each warp issues in the first runs; its marks are where runs begin."""
+        sampled = self._sampled
+        operations: list[list[int]] = [[] for _ in range(sampled.warps)]
+        requests: list[list[Request]] = [[] for _ in range(sampled.warps)]
+        marks: list[list[int]] = [[] for _ in range(sampled.warps)]
+        accesses = iter(sampled.trace.accesses)
+        access = next(accesses, None)
+        asking = [operation.kind in _ASKING for operation in self._operations]
+        for first, last, lanes in sampled.trace.runs[:window]:
+            warps = np.flatnonzero(sampled.warps_of(lanes)).tolist()
+            for warp in warps:
+                marks[warp].append(len(operations[warp]))
+                operations[warp] += range(first, last)
+            for at in range(first, last):
+                if not asking[at]:
+                    continue
+                if access is None or access.instruction != at:
+                    for warp in warps:
+                        requests[warp].append(NOTHING)
+                    continue
+                made = self._requests(access, at)
+                for warp in warps:
+                    requests[warp].append(made[warp])
+                access = next(accesses, None)
+        return [WarpTrace(*parts) for parts in zip(operations, requests, marks, strict=True)]
+
+    def _requests(self, access: MemoryAccess, at: int) -> list[Request]:
+        sampled = self._sampled
+        made = requests_of(access, self._kind(at), sampled.device, self._memo, sampled.threads)
+        made = [self._dram.with_share(self._imagined(request, access)) for request in made]
+        if self._operations[at].kind == "atomic":
+            lanes = sampled.threads if access.mask is None else sampled.threads & access.mask
+            updates = lanes.reshape(-1, WARP).sum(axis=1).tolist()
+            hot = self._crowd[at]
+            made = [replace(request, hot=hot * count) for request, count in zip(made, updates, strict=True)]
+        return made
+
+    def _kind(self, at: int) -> str:
+        """The kind of an access, where stores and atomics in shared memory are kinds of their own."""
+        instruction = self._sampled.launch.listing.instructions[at]
+        if instruction.opcode == "STS":
+            return "shared-store"
+        if instruction.opcode == "ATOMS" and "POPC" not in instruction.modifiers:
+            return "shared-atomic"
+        return self._operations[at].kind
+
+    def _imagined(self, request: Request, access: MemoryAccess) -> Request:
+        changed = self._changed
+        if changed is AS_IS or not request.passes:
+            return request
+        least = max(1.0, access.size / 4)
+        if access.space == "shared":
+            passes = min(request.passes, least) if changed.no_conflicts else request.passes
+            return replace(request, passes=passes * changed.shared_loads)
+        if changed.coalesced and request.lines:
+            return _coalesced(request, access.size, least)
+        return request
+
+
+def _crowd(sampled: SampledBlocks, operations: Sequence[Operation]) -> dict[int, float]:
+    """For each atomic instruction, the cycles of an update where all multiprocessors ask for its lines.
+
+    L2 updates one address after the other, and lines lie in different parts of it.
+    """
+    lines: dict[int, set[int]] = {}
+    for access in sampled.trace.accesses:
+        if operations[access.instruction].kind == "atomic":
+            seen = lines.setdefault(access.instruction, set())
+            if len(seen) < _MANY_LINES:
+                seen.update(np.unique(access.addresses >> LINE_SHIFT).tolist())
+    active = min(sampled.launch.blocks, sampled.device.multiprocessors)
+    return {at: sampled.device.hot_atomic * active / max(1, len(seen)) for at, seen in lines.items()}
+
+
+def _coalesced(request: Request, size: int, least: float) -> Request:
+    """The request as if its lanes' elements were neighbours: as few lines as hold a warp's."""
+    sectors = max(1, 32 * size // SECTOR_BYTES)
+    have = sum(bits.bit_count() for _, bits in request.lines)
+    if have <= sectors:
+        return request
+    lines = tuple((line, 0xF) for line, _ in request.lines[: max(1, sectors // 4)])
+    return replace(request, passes=min(request.passes, least), lines=lines)

@@ -1,0 +1,109 @@
+"""The estimated speed of a submission beside the baseline, at the shape that the assignment times.
+
+The staff's baseline is estimated in the same way. Where a student's copy of an assignment lacks it, what was
+recorded of it counts: its times at that shape, device by device.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.assignment import recorded_counters, recorded_estimates, reference_folder
+from grader.estimate import (
+    ERROR_BOUND,
+    NotEstimatedError,
+    changes_that_help,
+    device_of,
+    estimate_kernel,
+    ratio_of,
+)
+from grader.kinds.kernel.planning import staff_build, timing_sets
+from grader.model import DEVICES, Estimate, Finding
+from grader.nvcc import build_at
+from grader.nvcc.launch import plan_launch
+from grader.oracle import array_types, load_oracle
+
+if TYPE_CHECKING:
+    from grader.estimate.estimate import EstimatedKernel
+    from grader.model import Assignment, Build, KernelEstimate, Named, Submission, TimingPlan
+    from grader.nvcc import Tools
+    from grader.plan import Plan
+
+STUDENT = "student"
+
+
+def estimate_submission(
+    plan: Plan, submission: Submission, tools: Tools, device: str, shape: Named[int]
+) -> Estimate:
+    """The estimated speed of a file; ``shape`` may be another than the assignment times.
+
+    Raises OurError where a tool of ours fails.
+    """
+    interface = plan.assignment.kernel
+    built = build_at(tools, submission, interface, interface.kernel, ())
+    if not built.ok:
+        return Estimate(device, device_of(device).name, problem="not-launched")
+    return estimate_build(plan.assignment, plan.seed, built, tools, device, shape)
+
+
+def estimate_build(
+    assignment: Assignment, seed: int, built: Build, tools: Tools, device: str, shape: Named[int] = ()
+) -> Estimate:
+    """The estimated speed of a build; raises OurError where a tool of ours fails."""
+    timing = assignment.timing
+    if timing is None:
+        raise ValueError("nothing is timed")
+    timing = replace(timing, shape=shape or timing.shape)
+    nothing = Estimate(device, device_of(device).name, timing.baseline, timing.shape)
+    try:
+        baseline = _baseline(assignment, seed, timing, tools, device)
+        kernel = _estimated(assignment, seed, built, timing, tools, device)
+        changes = changes_that_help(baseline, kernel)
+    except NotEstimatedError as problem:
+        return replace(nothing, problem=problem.problem, details=problem.details)
+    return replace(
+        nothing,
+        ratio=ratio_of(baseline, kernel.estimate),
+        error_bound=ERROR_BOUND,
+        kernels=((STUDENT, kernel.estimate), (timing.baseline, baseline)),
+        changes=changes,
+    )
+
+
+def baseline_estimates(plan: Plan, tools: Tools) -> Named[KernelEstimate]:
+    """The baseline's time on each device, for those who do not have its source; what has none is left out."""
+    assignment, timing = plan.assignment, plan.assignment.timing
+    if timing is None or not any(item.check == "speedup" for item in assignment.rubric):
+        return ()
+    estimates = []
+    for device in DEVICES:
+        with suppress(NotEstimatedError):
+            estimates.append((device, _baseline(assignment, plan.seed, timing, tools, device)))
+    return tuple(estimates)
+
+
+def _estimated(
+    assignment: Assignment, seed: int, built: Build, timing: TimingPlan, tools: Tools, device: str
+) -> EstimatedKernel:
+    launch = plan_launch(assignment.kernel, built, dict(timing.shape))
+    if isinstance(launch, Finding):
+        raise NotEstimatedError("not-launched")
+    oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
+    arguments = timing_sets(assignment, built.constants, oracle, timing, seed)[0]
+    return estimate_kernel(tools, built, launch, arguments, device_of(device))
+
+
+def _baseline(
+    assignment: Assignment, seed: int, timing: TimingPlan, tools: Tools, device: str
+) -> KernelEstimate:
+    """The baseline's time: from its source, or as it was recorded."""
+    if recorded_counters(assignment) is None:
+        built = staff_build(assignment, timing.baseline, tools)
+        return _estimated(assignment, seed, built, timing, tools, device).estimate
+    same_shape = assignment.timing is not None and timing.shape == assignment.timing.shape
+    known = dict(recorded_estimates(assignment)) if same_shape else {}
+    if device not in known:
+        raise NotEstimatedError("no-baseline")
+    return known[device]
