@@ -38,7 +38,7 @@ def narrowed(values: NDArray[Any], *, brain: bool, direction: str = "RN") -> NDA
     single = rounded(values, np.float32, "RZ" if direction == "RZ" else "RN")
     bits = single.view(np.uint32)
     # Half of the last place that is kept, and so to an even one where it is exactly half.
-    half = {"RN": np.uint32(0x7FFF) + (bits >> _HALF & np.uint32(1)), "RZ": np.uint32(0)}[direction]
+    half: Any = 0 if direction == "RZ" else np.uint32(0x7FFF) + (bits >> _HALF & np.uint32(1))
     return np.where(np.isnan(single), np.uint32(0x7FFF), (bits + half) >> _HALF)
 
 
@@ -73,7 +73,8 @@ def _halves(link: Link, operand: Operand) -> Reader:
     plain, brain = link.word(operand.without_signs()), _is_brain(link)
     suffixes, absolute, negated = operand.suffixes, operand.absolute, operand.negated
     if "F32" in suffixes:
-        raise link.unknown()
+        single = link.real(operand)
+        return lambda m: np.stack([single(m), single(m)])
 
     def read(m: Machine) -> NDArray[Any]:
         word = plain(m)
@@ -124,8 +125,10 @@ def _write(m: Machine, to: int, values: NDArray[Any], *, brain: bool) -> None:
 
 def _extreme(link: Link) -> Step:
     """HMNMX2: the smaller halves where the predicate holds, else the larger."""
-    to, which, brain = register_index(link.operands[0]), link.truth(link.operands[3]), _is_brain(link)
-    first, second = _sources(link, list(link.operands[1:3]))
+    link.only("NAN", "BF16_V2")
+    target, *operands, chosen = link.operands
+    to, which, brain = register_index(target), link.truth(chosen), _is_brain(link)
+    first, second = _sources(link, operands)
     functions = (np.minimum, np.maximum) if link.has("NAN") else (np.fmin, np.fmax)
 
     def step(m: Machine) -> None:

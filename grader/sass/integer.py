@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,13 +179,29 @@ def _compare(link: Link) -> Step:
     return step
 
 
+_LANES = {"U32": "u4", "S32": "i4", "S16x2": "i2", "U16x2": "u2"}
+
+
 def _extreme(link: Link) -> Step:
-    """IMNMX, VIMNMX: the smaller word where the predicate holds, else the larger."""
-    target, x, y, chosen = link.operands[:4]
-    kind = np.uint32 if link.has("U32") else np.int32
-    to, a, b, smaller = register_index(target), link.word(x), link.word(y), link.truth(chosen)
+    """IMNMX, VIMNMX, VIMNMX3: the smallest where the predicate holds, else the largest; VIADDMNMX adds first."""
+    link.only(*_LANES)
+    target, *operands, chosen = link.operands
+    kind = np.dtype(next((_LANES[name] for name in link.instruction.modifiers if name in _LANES), "i4"))
+    to, words, smaller = register_index(target), [link.word(o) for o in operands], link.truth(chosen)
+    adds, parts = link.instruction.opcode == "VIADDMNMX", 4 // kind.itemsize
 
     def step(m: Machine) -> None:
+        values = [word(m).view(kind).reshape(-1, parts) for word in words]
+        if adds:
+            values = [values[0] + values[1], values[2]]
+        least, most = functools.reduce(np.minimum, values), functools.reduce(np.maximum, values)
+        result = np.where(smaller(m)[:, None], least, most)
+        m.write(to, np.ascontiguousarray(result).view(np.uint32)[:, 0])
+
+    return step
+
+
+def step(m: Machine) -> None:
         left, right = a(m).view(kind), b(m).view(kind)
         value = np.where(smaller(m), np.minimum(left, right), np.maximum(left, right))
         m.write(to, value.view(np.uint32))
@@ -215,7 +233,7 @@ def _dot(link: Link) -> Step:
 
 
 def _difference(link: Link) -> Step:
-    """VABSDIFF: how far two words are from each other, and a sum; VABSDIFF4: their bytes (`.ACC`: added up)."""
+    """VABSDIFF: how far two words are apart, and a sum; VABSDIFF4: their bytes (`.ACC`: added up)."""
     link.only("U32", "S32", "U8", "S8", "ACC")
     to, (x, y, z) = register_index(link.operands[0]), (link.word(operand) for operand in link.operands[1:4])
     if link.instruction.opcode == "VABSDIFF":
@@ -249,7 +267,7 @@ TABLE: dict[str, Callable[[Link], Step]] = {
     **dict.fromkeys(("IMAD", "UIMAD"), _product),
     **dict.fromkeys(("LEA", "ULEA"), _scaled_sum),
     **dict.fromkeys(("ISETP", "UISETP"), _compare),
-    **dict.fromkeys(("IMNMX", "VIMNMX", "UIMNMX"), _extreme),
+    **dict.fromkeys(("IMNMX", "UIMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX"), _extreme),
     "IABS": _magnitude,
     "IDP": _dot,
     **dict.fromkeys(("VABSDIFF", "VABSDIFF4"), _difference),
