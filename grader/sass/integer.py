@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,7 +182,7 @@ _LANES = {"U32": "u4", "S32": "i4", "S16x2": "i2", "U16x2": "u2"}
 
 
 def _extreme(link: Link) -> Step:
-    """IMNMX, VIMNMX, VIMNMX3: the smallest where the predicate holds, else the largest; VIADDMNMX adds first."""
+    """IMNMX, VIMNMX: the smallest where the predicate holds, else the largest; VIADDMNMX adds before."""
     link.only(*_LANES)
     target, *operands, chosen = link.operands
     kind = np.dtype(next((_LANES[name] for name in link.instruction.modifiers if name in _LANES), "i4"))
@@ -197,14 +196,6 @@ def _extreme(link: Link) -> Step:
         least, most = functools.reduce(np.minimum, values), functools.reduce(np.maximum, values)
         result = np.where(smaller(m)[:, None], least, most)
         m.write(to, np.ascontiguousarray(result).view(np.uint32)[:, 0])
-
-    return step
-
-
-def step(m: Machine) -> None:
-        left, right = a(m).view(kind), b(m).view(kind)
-        value = np.where(smaller(m), np.minimum(left, right), np.maximum(left, right))
-        m.write(to, value.view(np.uint32))
 
     return step
 
