@@ -11,7 +11,7 @@ from grader.doctor import containers
 from grader.doctor.planted import find_planted_race
 from grader.doctor.report_line import Mark, ReportLine
 from grader.errors import GraderError, OurError
-from grader.nvcc import find_toolchain
+from grader.nvcc import HOW_TO_GET_NVDISASM, find_toolchain
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
         yield ReportLine(Mark.PROBLEM, "compiler", "no working nvcc", str(problem))
         return
     yield ReportLine(Mark.OK, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
+    yield _disassembler(toolchain)
     yield _tried("emulator", lambda: _planted_race(toolchain))
     if builds is not None:
         yield _tried("cache", lambda: _cache(builds))
@@ -41,6 +42,14 @@ def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
     yield from containers.examine()
     yield containers.about_bubblewrap()
     yield from _gpus(nvcc, builds)
+
+
+def _disassembler(toolchain: Toolchain) -> ReportLine:
+    """Whether there is what an estimate of speed reads machine code with; all else goes without it."""
+    if toolchain.nvdisasm:
+        return ReportLine(Mark.OK, "estimate", f"nvdisasm at {toolchain.nvdisasm}")
+    state = "no nvdisasm: speed is not estimated, and all else goes without it"
+    return ReportLine(Mark.NONE, "estimate", state, HOW_TO_GET_NVDISASM)
 
 
 def can_grade(lines: Iterable[ReportLine]) -> bool:
