@@ -20,7 +20,7 @@ from grader.doctor import containers, gpus
 from grader.doctor.report_line import Mark, ReportLine
 from grader.errors import GraderError, OurError
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
-from grader.nvcc import build, find_toolchain
+from grader.nvcc import HOW_TO_GET_NVDISASM, build, find_toolchain
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
         yield ReportLine(Mark.PROBLEM, "compiler", "no working nvcc", str(problem))
         return
     yield ReportLine(Mark.OK, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
+    yield _disassembler(toolchain)
     yield _tried("emulator", lambda: _planted_race(toolchain))
     if builds is not None:
         yield _tried("cache", lambda: _cache(builds))
@@ -51,6 +52,14 @@ def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
     yield from containers.examine()
     yield containers.about_bubblewrap()
     yield from _gpus(nvcc, builds)
+
+
+def _disassembler(toolchain: Toolchain) -> ReportLine:
+    """Whether there is what an estimate of speed reads machine code with; all else goes without it."""
+    if toolchain.nvdisasm:
+        return ReportLine(Mark.OK, "estimate", f"nvdisasm at {toolchain.nvdisasm}")
+    state = "no nvdisasm: speed is not estimated, and all else goes without it"
+    return ReportLine(Mark.NONE, "estimate", state, HOW_TO_GET_NVDISASM)
 
 
 def can_grade(lines: Iterable[ReportLine]) -> bool:

@@ -66,11 +66,16 @@ class Device:
     shared_latency: float = 23.0
     l1_latency: float = 32.0
     l2_latency: float = 284.0
-    dram_latency: float = 700.0
+    dram_latency: float = 800.0
     shuffle_latency: float = 24.0
     special_latency: float = 17.0
-    hot_atomic: float = 3.5
-    """Cycles between two updates of one address in L2, whoever asks for them."""
+    atomic_sector_ns: float = 0.46
+    """The time in which one part of L2 updates a sector, whoever asks for it."""
+    atomic_integer_ns: float = 0.78
+    """The time between two updates of one address, of an integer and of a real number."""
+    atomic_real_ns: float = 1.77
+    atomic_lines: float = 8.0
+    """Neighbouring lines that are in one part of L2."""
     dirty: float = 0.36
     """The share of L2 that must be written to DRAM before a launch can use it."""
     tag_cycles: float = 0.27
@@ -82,8 +87,9 @@ class Device:
     store_part: float = 1.25
     store_line: float = 2.0
     written_sector: float = 2.07
-    """Cycles of one multiprocessor that L2 takes to write a sector when all write, and a part of one."""
-    written_part: float = 4.8
+    """Cycles of one multiprocessor that L2 takes to write a sector when all write; a line takes at least
+    `written_line`."""
+    written_line: float = 4.7
     write_backlog: float = 1500.0
     """Cycles of writing that may wait for L2 or DRAM before stores wait."""
     dram_write: float = 1.3

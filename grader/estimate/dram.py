@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _L2_SHARE = 0.8
 """How much of L2 holds what blocks use again."""
 
+_MOST_MARKS = 1 << 22
+"""So many sectors of blocks are told apart at most; of more it is taken that no two are the same."""
+
 _FEWEST = 2
 """Blocks from which it can be seen how an array is shared."""
 
@@ -58,8 +61,8 @@ class DramShares:
         read, written = held * sampled.device.dirty, held * sampled.device.dirty + 1 - held
         self._shares = [_Shares()]
         for number, (start, size) in enumerate(launch.arrays, 1):
-            own = int(touched[start >> SECTOR_SHIFT : (start + size - 1 >> SECTOR_SHIFT) + 1].sum())
-            shares = _shares(sampled, own, size / SECTOR_BYTES, firsts.get(number))
+            places = np.flatnonzero(touched[start >> SECTOR_SHIFT : (start + size - 1 >> SECTOR_SHIFT) + 1])
+            shares = _shares(sampled, places, size / SECTOR_BYTES, firsts.get(number))
             self._shares.append(replace(shares, evicts=read, evicts_written=written))
 
     def with_share(self, request: Request) -> Request:
@@ -72,8 +75,11 @@ class DramShares:
         return replace(request, dram=shares.dram, late=shares.late, evicts=evicts)
 
 
-def _shares(sampled: SampledBlocks, own: int, sectors: float, firsts: dict[int, int] | None) -> _Shares:
-    """The shares of an array of so many sectors, of which a block touches ``own``."""
+def _shares(
+    sampled: SampledBlocks, places: NDArray[np.intp], sectors: float, firsts: dict[int, int] | None
+) -> _Shares:
+    """The shares of an array of so many sectors, of which a block touches those at ``places``."""
+    own = len(places)
     launch, device = sampled.launch, sampled.device
     blocks = launch.blocks
     wave = min(blocks, device.multiprocessors * sampled.resident)
@@ -83,8 +89,8 @@ def _shares(sampled: SampledBlocks, own: int, sectors: float, firsts: dict[int, 
     steps = _steps(sampled, firsts) if firsts else None
     if steps is not None:
         first = (blocks - wave) // 2
-        of_wave = min(of_wave, own * _different(sampled, steps, np.arange(first, first + wave)))
-        of_all = min(of_all, own * _different(sampled, steps, np.arange(blocks)))
+        of_wave = min(of_wave, _union(sampled, steps, np.arange(first, first + wave), places))
+        of_all = min(of_all, _union(sampled, steps, np.arange(blocks), places))
     waves = blocks / wave
     late = min(1.0, of_all / max(1.0, waves * of_wave))
     fits = sum(size for _, size in launch.arrays) <= device.l2_bytes * _L2_SHARE
@@ -110,10 +116,18 @@ def _indices(sampled: SampledBlocks, numbers: NDArray[np.int64]) -> tuple[NDArra
     return numbers % columns, numbers // columns % rows, numbers // (columns * rows)
 
 
-def _different(sampled: SampledBlocks, steps: NDArray[Any], numbers: NDArray[np.int64]) -> int:
-    """How many different parts of an array some blocks touch."""
+def _union(
+    sampled: SampledBlocks, steps: NDArray[Any], numbers: NDArray[np.int64], places: NDArray[np.intp]
+) -> int:
+    """How many sectors some blocks touch together, of which one touches those at ``places``."""
     begins = np.column_stack(_indices(sampled, numbers)) @ steps
-    return len(np.unique(np.round(begins / SECTOR_BYTES)))
+    shifts = np.unique(np.round(begins / SECTOR_BYTES).astype(np.int64))
+    if len(shifts) * len(places) > _MOST_MARKS:
+        return len(shifts) * len(places)
+    low, high = int(shifts.min()), int(shifts.max())
+    marks = np.zeros(int(places.max()) + high - low + 1, np.bool_)
+    marks[(places[:, None] + (shifts - low)).ravel()] = True
+    return int(marks.sum())
 
 
 def _touched(

@@ -340,10 +340,9 @@ class Multiprocessor:
         missing = self._missing(request, shift) if operation.kind == "load" else request.lines
         arrival = self.unit + device.l1_latency - 1
         if missing:
-            sectors = sum(bits.bit_count() for _, bits in missing)
-            fetched, stood, whose = self._fetch(start, sectors, request)
+            fetched, stood, whose = self._fetch(start, missing, request)
             arrival = max(arrival, fetched)
-            self.unit += sectors * device.fill_sector
+            self.unit += _count(missing) * device.fill_sector
             if operation.kind == "load":
                 for line, bits in missing:
                     self._keep(line, bits, arrival)
@@ -381,29 +380,31 @@ class Multiprocessor:
 
     def _write(self, time: float, request: Request) -> None:
         """Let L2 write what a store or an atomic brings; where it lags behind, the unit waits."""
-        sectors = sum(bits.bit_count() for _, bits in request.lines)
         cycles = max(request.written * self.write_share, request.hot)
         self.writes = max(self.writes, time) + cycles
         self.busy["l2"] += cycles
         if request.evicts > 0:
-            cycles = sectors * request.evicts * self.dram_sector * self.device.dram_write
+            cycles = _from_dram(request.lines) * request.evicts * self.dram_sector * self.device.dram_write
             self.dram = max(self.dram, time) + cycles
             self.busy["dram"] += cycles
         self.unit = max(self.unit, max(self.writes, self.dram) - self.device.write_backlog)
 
-    def _fetch(self, time: float, sectors: int, request: Request) -> tuple[float, float, str]:
+    def _fetch(
+        self, time: float, missing: Sequence[tuple[int, int]], request: Request
+    ) -> tuple[float, float, str]:
         """When sectors have come, how long they stood in a queue, and whose that was.
 
         What L2 does not hold comes from DRAM.
         """
         device = self.device
-        cycles = sectors * self.l2_sector
+        cycles = _count(missing) * self.l2_sector
         self.l2 = max(self.l2, time) + cycles
         self.busy["l2"] += cycles
         latency = device.l2_latency + request.late * (device.dram_latency - device.l2_latency)
         if request.dram <= 0:
             return self.l2 + latency, self.l2 - time, "l2/memory-latency"
-        cycles = sectors * request.dram * self.dram_sector * (1 + request.evicts * device.dram_write)
+        fetched = _from_dram(missing) * request.dram
+        cycles = fetched * self.dram_sector * (1 + request.evicts * device.dram_write)
         self.dram = max(self.dram, time) + cycles
         self.busy["dram"] += cycles
         moved = max(self.dram, self.l2)
@@ -412,3 +413,13 @@ class Multiprocessor:
             moved - time,
             "dram/memory-latency" if self.dram > self.l2 else "l2/memory-latency",
         )
+
+
+def _count(lines: Sequence[tuple[int, int]]) -> int:
+    """Sectors of lines."""
+    return sum(bits.bit_count() for _, bits in lines)
+
+
+def _from_dram(lines: Sequence[tuple[int, int]]) -> int:
+    """Sectors that DRAM moves for those of lines: two at once."""
+    return sum(2 * ((bits & 3 > 0) + (bits & 12 > 0)) for _, bits in lines)

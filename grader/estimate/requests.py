@@ -135,7 +135,9 @@ def _pattern(
         whole = len(np.unique(pattern)) * size >= len(sectors) * SECTOR_BYTES
         each = device.store_sector if whole else device.store_part
         passes = max(each * len(sectors), device.store_line * len(bits))
-        written = len(sectors) * (device.written_sector if whole else device.written_part)
+        written = sum(
+            max(device.written_line, device.written_sector * mask.bit_count()) for mask in bits.values()
+        )
     else:
         passes, written = float(len(sectors)), ATOMIC_SECTOR * len(sectors)
     return (passes, written, *(float(number) for line in bits.items() for number in line))

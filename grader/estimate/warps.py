@@ -49,7 +49,7 @@ class WarpTraces:
         self._sampled, self._operations, self._changed = sampled, operations, changed
         self._memo: dict[bytes, tuple[float, ...]] = {}
         self._dram = DramShares(sampled)
-        self._crowd = _crowd(sampled, operations)
+        self._parts = _parts_of_l2(sampled, operations)
 
     def of_runs(self, window: int) -> list[WarpTrace]:
         """What each warp issues in the first runs; its marks are where runs begin."""
@@ -83,11 +83,31 @@ class WarpTraces:
         made = requests_of(access, self._kind(at), sampled.device, self._memo, sampled.threads)
         made = [self._dram.with_share(self._imagined(request, access)) for request in made]
         if self._operations[at].kind == "atomic":
-            lanes = sampled.threads if access.mask is None else sampled.threads & access.mask
-            updates = lanes.reshape(-1, WARP).sum(axis=1).tolist()
-            hot = self._crowd[at]
-            made = [replace(request, hot=hot * count) for request, count in zip(made, updates, strict=True)]
+            return self._contended(access, at, made)
         return made
+
+    def _contended(self, access: MemoryAccess, at: int, made: list[Request]) -> list[Request]:
+        """Requests of an atomic instruction, with the time that others take at the same places in L2.
+
+        One part of L2 updates sector after sector, and an address that several lanes update once for each.
+        """
+        sampled, device = self._sampled, self._sampled.device
+        real = not {"F32", "F64"}.isdisjoint(sampled.launch.listing.instructions[at].modifiers)
+        update = device.atomic_real_ns if real else device.atomic_integer_ns
+        active = min(sampled.launch.blocks, device.multiprocessors)
+        acting = (sampled.threads if access.mask is None else sampled.threads & access.mask).reshape(-1, WARP)
+        rows = np.broadcast_to(access.addresses, (len(sampled.threads),)).reshape(-1, WARP)
+        contended = []
+        for request, row, lanes in zip(made, rows, acting, strict=True):
+            if request.lines:
+                _, counts = np.unique(row[lanes], return_counts=True)
+                sectors = sum(bits.bit_count() for _, bits in request.lines)
+                longest = max(sectors * device.atomic_sector_ns, int(counts.max()) * update)
+                hot = longest * device.clock_ghz * active / self._parts[at]
+                contended.append(replace(request, hot=hot))
+            else:
+                contended.append(request)
+        return contended
 
     def _kind(self, at: int) -> str:
         """The kind of an access, where stores and atomics in shared memory are kinds of their own."""
@@ -111,19 +131,17 @@ class WarpTraces:
         return request
 
 
-def _crowd(sampled: SampledBlocks, operations: Sequence[Operation]) -> dict[int, float]:
-    """For each atomic instruction, the cycles of an update where all multiprocessors ask for its lines.
-
-    L2 updates one address after the other, and lines lie in different parts of it.
-    """
+def _parts_of_l2(sampled: SampledBlocks, operations: Sequence[Operation]) -> dict[int, float]:
+    """For each atomic instruction, in how many parts of L2 the lines lie that it updates."""
     lines: dict[int, set[int]] = {}
     for access in sampled.trace.accesses:
         if operations[access.instruction].kind == "atomic":
-            seen = lines.setdefault(access.instruction, set())
-            if len(seen) < _MANY_LINES:
-                seen.update(np.unique(access.addresses >> LINE_SHIFT).tolist())
-    active = min(sampled.launch.blocks, sampled.device.multiprocessors)
-    return {at: sampled.device.hot_atomic * active / max(1, len(seen)) for at, seen in lines.items()}
+            touched = lines.setdefault(access.instruction, set())
+            if len(touched) < _MANY_LINES:
+                acting = sampled.threads if access.mask is None else sampled.threads & access.mask
+                addresses = np.broadcast_to(access.addresses, acting.shape)[acting]
+                touched.update(np.unique(addresses >> LINE_SHIFT).tolist())
+    return {at: max(1.0, len(touched) / sampled.device.atomic_lines) for at, touched in lines.items()}
 
 
 def _coalesced(request: Request, size: int, least: float) -> Request:

@@ -14,9 +14,10 @@ from grader.nvcc.disassembly import MachineCode, machine_code
 from grader.nvcc.program import build_program
 from grader.nvcc.ptxas import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.stage import LIMITS, build
-from grader.nvcc.toolchain import Toolchain, Tools, find_toolchain, toolchain_in
+from grader.nvcc.toolchain import HOW_TO_GET_NVDISASM, Toolchain, Tools, find_toolchain, toolchain_in
 
 __all__ = [
+    "HOW_TO_GET_NVDISASM",
     "LIMITS",
     "OWN_SOURCE",
     "MachineCode",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, ToolMissing
 from grader.nvcc.cache import read_entry, write_entry
-from grader.nvcc.toolchain import CUBIN, PTX
+from grader.nvcc.toolchain import CUBIN, HOW_TO_GET_NVDISASM, PTX
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def machine_code(tools: Tools, ptx: str, architecture: int) -> MachineCode:
     """
     toolchain = tools.toolchain
     if not toolchain.nvdisasm:
-        raise ToolMissing("nvdisasm was not found")
+        raise ToolMissing(f"nvdisasm was not found; {HOW_TO_GET_NVDISASM}")
     name = f"sm_{architecture}"
     assemble = (toolchain.ptxas, f"-arch={name}", "-lineinfo", "-v", PTX, "-o", CUBIN)
     disassemble = (toolchain.nvdisasm, "-c", "-ndf", "-hex", "-gi", CUBIN)

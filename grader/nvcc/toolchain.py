@@ -47,6 +47,7 @@ HOW_TO_GET_NVCC = (
     '`pip install "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" '
     '"nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*"`, or name one in GRADER_NVCC'
 )
+HOW_TO_GET_NVDISASM = 'get it with `pip install "nvidia-cuda-nvdisasm==13.2.*"`'
 HOW_TO_GET_COMPILER = "g++ was not found, and nvcc needs it; get it with `apt-get install g++`"
 
 _PLAN_LINE = re.compile(r"^#\$ (?P<text>.*)$", re.MULTILINE)

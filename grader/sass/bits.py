@@ -27,13 +27,15 @@ _MOST = np.uint64(63)
 
 
 def _move(link: Link) -> Step:
+    link.only("32")
     to, value = register_index(link.operands[0]), link.word(link.operands[1])
     return lambda m: m.write(to, value(m))
 
 
 def _shift(link: Link) -> Step:
     """SHF: a funnel of two words is shifted, and one half of it taken."""
-    target, low, amount, high = link.operands[:4]
+    link.only("L", "R", "W", "HI", "U32", "S32", "U64", "S64")
+    target, low, amount, high = link.operands
     to, a, n, b = register_index(target), link.word(low), link.word(amount), link.word(high)
     left, upper, wraps = link.has("L"), link.has("HI"), link.has("W")
     wide = link.has("U64") or link.has("S64")
@@ -66,8 +68,10 @@ def _shift(link: Link) -> Step:
 
 def _logic(link: Link) -> Step:
     """LOP3: the function of three bits that a table of eight gives, for each bit."""
+    link.only("LUT")
     operands = list(link.operands)
     decided = predicate_index(operands.pop(0)) if is_predicate(operands[0]) else -1
+    joined = link.truth(operands[5]) if len(operands) > 5 else None  # noqa: PLR2004 - a predicate that may stand last
     to, (x, y, z), table = register_index(operands[0]), operands[1:4], operands[4]
     if not isinstance(table, Integer):
         raise link.unknown()
@@ -78,7 +82,7 @@ def _logic(link: Link) -> Step:
         value = function(a(m), b(m), c(m))
         m.write(to, value)
         if decided >= 0:
-            m.decide(decided, value != 0)
+            m.decide(decided, value != 0 if joined is None else (value != 0) | joined(m))
 
     return step
 
@@ -106,6 +110,7 @@ def _of_table(table: int) -> Callable[[Any, Any, Any], Any]:
 
 def _decide(link: Link) -> Step:
     """PLOP3: two functions of three predicates."""
+    link.only("LUT")
     first, second, x, y, z, *tables = link.operands
     a, b, c = link.truth(x), link.truth(y), link.truth(z)
     to = (predicate_index(first), predicate_index(second))
@@ -128,6 +133,7 @@ def _truth_of(
 
 
 def _select(link: Link) -> Step:
+    link.only()
     target, x, y, chosen = link.operands
     to, a, b, which = register_index(target), link.word(x), link.word(y), link.truth(chosen)
     return lambda m: m.write(to, np.where(which(m), a(m), b(m)))
@@ -135,9 +141,8 @@ def _select(link: Link) -> Step:
 
 def _permute(link: Link) -> Step:
     """PRMT: four bytes out of eight."""
-    target, x, selector, y = link.operands[:4]
-    if link.instruction.modifiers:
-        raise link.unknown()
+    link.only()
+    target, x, selector, y = link.operands
     to, a, s, b = register_index(target), link.word(x), link.word(selector), link.word(y)
 
     def step(m: Machine) -> None:
@@ -156,6 +161,7 @@ def _permute(link: Link) -> Step:
 
 def _unary(function: Callable[[NDArray[np.uint32]], NDArray[np.uint32]]) -> Callable[[Link], Step]:
     def handler(link: Link) -> Step:
+        link.only()
         to, value = register_index(link.operands[0]), link.word(link.operands[1])
         return lambda m: m.write(to, function(value(m)))
 
@@ -175,6 +181,7 @@ def _reverse_bits(value: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 def _leading(link: Link) -> Step:
     """FLO: the place of the highest bit that is set (of one that differs from the sign), or its distance."""
+    link.only("U32", "SH")
     to = register_index(link.operands[0])
     value = link.word(next(operand for operand in link.operands[1:] if not is_predicate(operand)))
     unsigned, distance = link.has("U32"), link.has("SH")
@@ -191,6 +198,7 @@ def _leading(link: Link) -> Step:
 
 def _extend(link: Link) -> Step:
     """SGXT: the lowest bits of a word, with their sign or without."""
+    link.only("U32")
     target, x, width = link.operands
     to, a, n = register_index(target), link.word(x), link.word(width)
     unsigned = link.has("U32")
@@ -209,6 +217,7 @@ def _extend(link: Link) -> Step:
 
 def _bit_mask(link: Link) -> Step:
     """BMSK: so many bits from a place on."""
+    link.only()
     target, x, width = link.operands
     to, a, n = register_index(target), link.word(x), link.word(width)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.sass.listing import Integer, Register, UnknownCodeError
+from grader.sass.listing import Integer, Register
 from grader.sass.machine import WARP, whole_warps
 from grader.sass.operands import Link, register_index
 from grader.sass.warps import acting, ballot, unpacked
@@ -114,7 +114,7 @@ def is_parted(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) ->
     """The lanes whose warp lacks any that the operand of a BRA.DIV names."""
     masks = [o for o in instruction.operands if isinstance(o, Register) and o.file in ("R", "UR")]
     if not masks:
-        raise UnknownCodeError("BRA.DIV")
+        return lanes & whole_warps(whole_warps(lanes) & ~lanes)
     words = np.broadcast_to(Link(instruction, 0, {}).word(masks[0])(m), (m.lanes,)).reshape(-1, WARP)
     joined = np.bitwise_or.reduce(np.where(lanes.reshape(-1, WARP), words, np.uint32(0)), axis=1)
     return lanes & whole_warps(unpacked(joined) & ~lanes)

@@ -14,7 +14,7 @@ from grader.sass.operands import (
     register_index,
     write_pair,
 )
-from grader.sass.roundings import DIRECTIONS, directed, double, single, sum_and_error
+from grader.sass.roundings import DIRECTIONS, directed, double, extremes, single, sum_and_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,19 +93,11 @@ def _extreme(link: Link) -> Step:
     """FMNMX: the smaller where the predicate holds, else the larger; with `.NAN` what is no number wins."""
     link.only("FTZ", "NAN")
     target, x, y, chosen = link.operands
-    functions = (np.minimum, np.maximum) if link.has("NAN") else (np.fmin, np.fmax)
+    nan_wins = link.has("NAN")
     to, a, b, smaller = register_index(target), link.real(x), link.real(y), link.truth(chosen)
 
     def step(m: Machine) -> None:
-        left, right = a(m), b(m)
-        # Of two zeros the negative one is the smaller; NumPy takes either.
-        equal, negative = left == right, np.signbit(left)
-        low, high = np.where(negative, left, right), np.where(negative, right, left)
-        value = np.where(
-            smaller(m),
-            np.where(equal, low, functions[0](left, right)),
-            np.where(equal, high, functions[1](left, right)),
-        )
+        value = np.where(smaller(m), *extremes(a(m), b(m), nan_wins=nan_wins))
         m.write(to, value.view(np.uint32))
 
     return step

@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.sass.listing import Constant, Real, Register
 from grader.sass.operands import BOOLEANS, COMPARISONS, is_predicate, predicate_index, register_index
-from grader.sass.roundings import rounded
+from grader.sass.roundings import DIRECTIONS, extremes, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,11 +35,17 @@ def narrowed(values: NDArray[Any], *, brain: bool, direction: str = "RN") -> NDA
     """Numbers rounded to halves, as bits."""
     if not brain:
         return rounded(values, np.float16, direction).view(np.uint16).astype(np.uint32)
-    single = rounded(values, np.float32, "RZ" if direction == "RZ" else "RN")
+    single = rounded(values, np.float32, direction)
     bits = single.view(np.uint32)
-    # Half of the last place that is kept, and so to an even one where it is exactly half.
-    half = {"RN": np.uint32(0x7FFF) + (bits >> _HALF & np.uint32(1)), "RZ": np.uint32(0)}[direction]
-    return np.where(np.isnan(single), np.uint32(0x7FFF), (bits + half) >> _HALF)
+    negative = bits >> np.uint32(31)
+    # What is added to the bits that are dropped, for a carry into those that are kept.
+    added: Any = {
+        "RN": np.uint32(0x7FFF) + (bits >> _HALF & np.uint32(1)),
+        "RZ": np.uint32(0),
+        "RM": negative * np.uint32(0xFFFF),
+        "RP": (negative ^ np.uint32(1)) * np.uint32(0xFFFF),
+    }[direction]
+    return np.where(np.isnan(single), np.uint32(0x7FFF), (bits + added) >> _HALF)
 
 
 def _is_brain(link: Link) -> bool:
@@ -73,7 +79,8 @@ def _halves(link: Link, operand: Operand) -> Reader:
     plain, brain = link.word(operand.without_signs()), _is_brain(link)
     suffixes, absolute, negated = operand.suffixes, operand.absolute, operand.negated
     if "F32" in suffixes:
-        raise link.unknown()
+        single = link.real(operand)
+        return lambda m: np.stack([single(m), single(m)])
 
     def read(m: Machine) -> NDArray[Any]:
         word = plain(m)
@@ -98,6 +105,7 @@ _FUNCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
 
 def _arithmetic(link: Link) -> Step:
     """HADD2, HMUL2, HFMA2: two sums, products or both; `.F32` gives that of the lower halves as float32."""
+    link.only("MMA", "F32", "SAT", "RELU", "BF16_V2", "FTZ")
     to = register_index(link.operands[0])
     sources = _sources(link, [operand for operand in link.operands[1:] if not is_predicate(operand)])
     function, brain = _FUNCTIONS[link.instruction.opcode], _is_brain(link)
@@ -108,7 +116,7 @@ def _arithmetic(link: Link) -> Step:
         if saturates:
             result = np.fmin(np.fmax(result, 0), 1)
         if rectifies:
-            result = np.where(result < 0, 0, result)
+            result = np.where(result <= 0, 0, result)
         if widens:
             m.write(to, result[LOWER].astype(np.float32).view(np.uint32))
         else:
@@ -124,13 +132,14 @@ def _write(m: Machine, to: int, values: NDArray[Any], *, brain: bool) -> None:
 
 def _extreme(link: Link) -> Step:
     """HMNMX2: the smaller halves where the predicate holds, else the larger."""
-    to, which, brain = register_index(link.operands[0]), link.truth(link.operands[3]), _is_brain(link)
-    first, second = _sources(link, list(link.operands[1:3]))
-    functions = (np.minimum, np.maximum) if link.has("NAN") else (np.fmin, np.fmax)
+    link.only("NAN", "BF16_V2")
+    target, *operands, chosen = link.operands
+    to, which, brain = register_index(target), link.truth(chosen), _is_brain(link)
+    first, second = _sources(link, operands)
+    nan_wins = link.has("NAN")
 
     def step(m: Machine) -> None:
-        a, b = first(m), second(m)
-        _write(m, to, np.where(which(m), functions[0](a, b), functions[1](a, b)), brain=brain)
+        _write(m, to, np.where(which(m), *extremes(first(m), second(m), nan_wins=nan_wins)), brain=brain)
 
     return step
 
@@ -138,6 +147,8 @@ def _extreme(link: Link) -> Step:
 def _comparison(link: Link, operands: list[Operand]) -> Reader:
     """Which halves a comparison holds of, joined with a predicate; with `U` also of what is no number."""
     modifiers = link.instruction.modifiers
+    suffixed = (f"{name}{suffix}" for name in COMPARISONS for suffix in ("", "U"))
+    link.only(*suffixed, "NUM", "NAN", *BOOLEANS, "BF", "BM", "BF16_V2", "FTZ")
     name = next((name for name in modifiers if name.removesuffix("U") in (*COMPARISONS, "NUM", "NAN")), "")
     joins = next((BOOLEANS[name] for name in modifiers if name in BOOLEANS), None)
     if not name or joins is None:
@@ -185,11 +196,9 @@ def _set(link: Link) -> Step:
 def _pack(link: Link) -> Step:
     """F2FP: two float32 as the halves of a word."""
     to, brain = register_index(link.operands[0]), link.has("BF16")
-    direction = "RZ" if link.has("RZ") else "RN"
+    direction = next((name for name in link.instruction.modifiers if name in DIRECTIONS), "RN")
     upper, lower = link.real(link.operands[1]), link.real(link.operands[2])
-    known = {"F16", "BF16", "F32", "PACK_AB", "RN", "RZ"}
-    if not known.issuperset(link.instruction.modifiers):
-        raise link.unknown()
+    link.only("F16", "BF16", "F32", "PACK_AB", *DIRECTIONS)
 
     def step(m: Machine) -> None:
         parts = [narrowed(value(m), brain=brain, direction=direction) for value in (upper, lower)]

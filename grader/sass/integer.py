@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,10 @@ _LOW = np.uint64(MASK)
 
 def _sum(link: Link) -> Step:
     """IADD3, VIADD: up to three words, with carries in and out."""
+    link.only("X", "16x2")
     to, carries, sources, rest = link.split(min(3, len(link.operands) - 1))
+    if link.has("16x2"):
+        return _sum_of_halves(link, to, sources)
     carried = [link.truth(operand) for operand in rest if is_predicate(operand)] if link.has("X") else []
     words = [link.word(operand) for operand in sources]
     if not carries and not carried:
@@ -56,6 +60,21 @@ def _sum(link: Link) -> Step:
     return step
 
 
+def _sum_of_halves(link: Link, to: int, sources: tuple[Operand, ...]) -> Step:
+    """VIADD.16x2: the sums of the halves of two words."""
+    signs = [np.uint16(0xFFFF if getattr(operand, "negated", False) else 1) for operand in sources]
+    plain = [o.without_signs() if isinstance(o, Register | Constant) else o for o in sources]
+    words = [link.word(operand) for operand in plain]
+
+    def step(m: Machine) -> None:
+        halves = [
+            word(m).view(np.uint16).reshape(-1, 2) * sign for word, sign in zip(words, signs, strict=True)
+        ]
+        m.write(to, np.ascontiguousarray(functools.reduce(np.add, halves)).view(np.uint32)[:, 0])
+
+    return step
+
+
 def _addend(link: Link, operand: Operand) -> Reader:
     """A word as the adder gets it: a negative one as its complement and 1, which may carry."""
     if isinstance(operand, Register | Constant) and operand.negated and getattr(operand, "index", 0) >= 0:
@@ -67,6 +86,7 @@ def _addend(link: Link, operand: Operand) -> Reader:
 
 def _product(link: Link) -> Step:
     """IMAD in all its forms: the low word of a product and a sum, the high one, or both."""
+    link.only("MOV", "U32", "IADD", "SHL", "WIDE", "HI", "X")
     to, carries, (x, y, z), rest = link.split(3)
     signed = not link.has("U32")
     if link.has("WIDE") or link.has("HI"):
@@ -117,6 +137,7 @@ def _wide_product(
 def _scaled_sum(link: Link) -> Step:
     """LEA: a shifted word and another, or the upper half of that for a pair of words."""
     to, carries, sources, rest = link.split(len([o for o in link.operands if not is_predicate(o)]) - 1)
+    link.only("HI", "X", "SX32")
     carry = link.truth(rest[0]) if link.has("X") and rest else None
     *words, amount = sources
     if not isinstance(amount, Integer):
@@ -147,6 +168,7 @@ def _scaled_sum(link: Link) -> Step:
 
 def _compare(link: Link) -> Step:
     """ISETP: a comparison, joined with a predicate; `.EX` takes what the lower halves gave."""
+    link.only("U32", "EX", *COMPARISONS, *BOOLEANS)
     first, second, x, y, *given = link.operands
     modifiers = link.instruction.modifiers
     holds = COMPARISONS.get(modifiers[0])
@@ -177,16 +199,26 @@ def _compare(link: Link) -> Step:
     return step
 
 
+_LANES = {"U32": "u4", "S32": "i4", "S16x2": "i2", "U16x2": "u2"}
+
+
 def _extreme(link: Link) -> Step:
-    """IMNMX, VIMNMX: the smaller word where the predicate holds, else the larger."""
-    target, x, y, chosen = link.operands[:4]
-    kind = np.uint32 if link.has("U32") else np.int32
-    to, a, b, smaller = register_index(target), link.word(x), link.word(y), link.truth(chosen)
+    """IMNMX, VIMNMX: the smallest where the predicate holds, else the largest; VIADDMNMX adds before."""
+    link.only(*_LANES, "RELU")
+    target, *operands, chosen = link.operands
+    kind = np.dtype(next((_LANES[name] for name in link.instruction.modifiers if name in _LANES), "i4"))
+    to, words, smaller = register_index(target), [link.word(o) for o in operands], link.truth(chosen)
+    adds, parts = link.instruction.opcode == "VIADDMNMX", 4 // kind.itemsize
+    rectifies = link.has("RELU")
 
     def step(m: Machine) -> None:
-        left, right = a(m).view(kind), b(m).view(kind)
-        value = np.where(smaller(m), np.minimum(left, right), np.maximum(left, right))
-        m.write(to, value.view(np.uint32))
+        values = [word(m).view(kind).reshape(-1, parts) for word in words]
+        if adds:
+            values = [values[0] + values[1], values[2]]
+        least, most = functools.reduce(np.minimum, values), functools.reduce(np.maximum, values)
+        result = np.where(smaller(m)[:, None], least, most)
+        result = np.maximum(result, 0) if rectifies else result
+        m.write(to, np.ascontiguousarray(result).view(np.uint32)[:, 0])
 
     return step
 
@@ -215,7 +247,7 @@ def _dot(link: Link) -> Step:
 
 
 def _difference(link: Link) -> Step:
-    """VABSDIFF: how far two words are from each other, and a sum; VABSDIFF4: their bytes (`.ACC`: added up)."""
+    """VABSDIFF: how far two words are apart, and a sum; VABSDIFF4: their bytes (`.ACC`: added up)."""
     link.only("U32", "S32", "U8", "S8", "ACC")
     to, (x, y, z) = register_index(link.operands[0]), (link.word(operand) for operand in link.operands[1:4])
     if link.instruction.opcode == "VABSDIFF":
@@ -249,7 +281,7 @@ TABLE: dict[str, Callable[[Link], Step]] = {
     **dict.fromkeys(("IMAD", "UIMAD"), _product),
     **dict.fromkeys(("LEA", "ULEA"), _scaled_sum),
     **dict.fromkeys(("ISETP", "UISETP"), _compare),
-    **dict.fromkeys(("IMNMX", "VIMNMX", "UIMNMX"), _extreme),
+    **dict.fromkeys(("IMNMX", "UIMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX"), _extreme),
     "IABS": _magnitude,
     "IDP": _dot,
     **dict.fromkeys(("VABSDIFF", "VABSDIFF4"), _difference),

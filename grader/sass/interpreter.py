@@ -55,7 +55,7 @@ NO_EFFECT = frozenset(
             "UCGABAR_ARV",
             "UCGABAR_WAIT",
         ),
-        *("MEMBAR", "FENCE", "ERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR"),
+        *("MEMBAR", "CGAERRBAR", "FENCE", "ERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR"),
     )
 )
 """What decides nothing about values or ways where all that was begun is at once done."""

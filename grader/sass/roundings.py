@@ -31,6 +31,16 @@ def _moved(result: NDArray[Any], above: NDArray[Any], direction: str) -> NDArray
     return np.where(wrong, np.nextafter(result, result.dtype.type(towards)), result)
 
 
+def extremes(a: NDArray[Any], b: NDArray[Any], *, nan_wins: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The smaller and the larger of each; of two zeros the negative one is the smaller (NumPy takes any)."""
+    least, most = (np.minimum, np.maximum) if nan_wins else (np.fmin, np.fmax)
+    equal, negative = a == b, np.signbit(a)
+    return (
+        np.where(equal, np.where(negative, a, b), least(a, b)),
+        np.where(equal, np.where(negative, b, a), most(a, b)),
+    )
+
+
 def sum_and_error(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """A sum of float64, and what its rounding left out (Knuth, TAOCP 2, section 4.2.2)."""
     total = a + b
@@ -59,7 +69,9 @@ def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None, direction: 
     if c is None:
         return directed(product, error, direction)
     total, rest = sum_and_error(product, c)
-    return directed(*sum_and_error(total, rest + error), direction)
+    result, left_out = sum_and_error(total, rest + error)
+    beyond = np.isinf(product) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    return directed(result, np.where(beyond, error, left_out), direction)
 
 
 def directed(result: NDArray[Any], error: NDArray[Any], direction: str) -> NDArray[Any]:

@@ -53,7 +53,8 @@ class Waits:
 
     def converge(self, m: Machine, pc: int, instruction: Instruction, lanes: Mask) -> list[Group]:
         """Lanes that came to a BSYNC or WARPSYNC: they go on where all of their warps have come, or wait."""
-        if lanes is None or not (expected(m, instruction, lanes) & ~lanes & whole_warps(lanes)).any():
+        arrived = acting(m) if lanes is None else lanes
+        if not (expected(m, instruction, arrived) & ~arrived & whole_warps(arrived)).any():
             return [Group(pc + 1, lanes)]
         self.converging.append(Group(pc, lanes))
         return []

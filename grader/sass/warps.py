@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 def _shuffle(link: Link) -> Step:
     """SHFL: the value of another lane, as `shfl.sync` defines it (PTX ISA, section 9.7.9.6)."""
+    link.only("UP", "DOWN", "BFLY", "IDX")
     operands = list(link.operands)
     in_range = predicate_index(operands.pop(0)) if is_predicate(operands[0]) else -1
     to, value, by, clamp = register_index(operands[0]), *map(link.word, operands[1:4])
     mode = link.instruction.modifiers[0]
-    if mode not in ("UP", "DOWN", "BFLY", "IDX"):
-        raise link.unknown()
 
     def step(m: Machine) -> None:
         control, offset = clamp(m).astype(np.int64), by(m).astype(np.int64) & (WARP - 1)

@@ -38,7 +38,7 @@ PARAMETERS = {75: 0x160, 80: 0x160, 89: 0x160, 90: 0x210}
 """Where in constant bank 0 the parameters begin."""
 SYSTEM_BYTES = 1024
 """Shared memory in front of the kernel's own from compute capability 9.0 on."""
-STEPS = 400_000
+STEPS = 60_000
 
 
 @cache
