@@ -31,9 +31,6 @@ _L2_SHARE = 0.8
 _MOST_MARKS = 1 << 22
 """So many sectors of blocks are told apart at most; of more it is taken that no two are the same."""
 
-_FEWEST = 2
-"""Blocks from which it can be seen how an array is shared."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
@@ -59,10 +56,15 @@ class DramShares:
         total = sum(size for _, size in launch.arrays)
         held = min(1.0, sampled.device.l2_bytes / max(1, total))
         read, written = held * sampled.device.dirty, held * sampled.device.dirty + 1 - held
-        self._shares = [_Shares()]
+        footprints = []
         for number, (start, size) in enumerate(launch.arrays, 1):
             places = np.flatnonzero(touched[start >> SECTOR_SHIFT : (start + size - 1 >> SECTOR_SHIFT) + 1])
-            shares = _shares(sampled, places, size / SECTOR_BYTES, firsts.get(number))
+            footprints.append(_footprint(sampled, places, size / SECTOR_BYTES, firsts.get(number)))
+        room = sampled.device.l2_bytes * _L2_SHARE / SECTOR_BYTES
+        lasts = sum(footprint.of_two_waves for footprint in footprints) <= room
+        self._shares = [_Shares()]
+        for footprint in footprints:
+            shares = _shares(sampled, footprint, lasts=lasts)
             self._shares.append(replace(shares, evicts=read, evicts_written=written))
 
     def with_share(self, request: Request) -> Request:
@@ -75,40 +77,75 @@ class DramShares:
         return replace(request, dram=shares.dram, late=shares.late, evicts=evicts)
 
 
-def _shares(
+@dataclass(frozen=True, slots=True)
+class _Footprint:
+    """How many sectors of an array one block touches, a wave of blocks, two waves in a row, and all."""
+
+    of_block: int
+    of_wave: float
+    of_two_waves: float
+    of_all: float
+
+
+def _wave(sampled: SampledBlocks) -> int:
+    """How many blocks run at once."""
+    return min(sampled.launch.blocks, sampled.device.multiprocessors * sampled.resident)
+
+
+def _footprint(
     sampled: SampledBlocks, places: NDArray[np.intp], sectors: float, firsts: dict[int, int] | None
-) -> _Shares:
-    """The shares of an array of so many sectors, of which a block touches those at ``places``."""
-    own = len(places)
-    launch, device = sampled.launch, sampled.device
-    blocks = launch.blocks
-    wave = min(blocks, device.multiprocessors * sampled.resident)
+) -> _Footprint:
+    """The footprint in an array of so many sectors, of which the first block touches those at ``places``."""
+    blocks, wave, own = sampled.launch.blocks, _wave(sampled), len(places)
+    steps = _steps(sampled, firsts) if firsts and own else None
+    first = (blocks - wave) // 2
+    parts = (
+        range(first, first + wave),
+        range(max(0, first - wave), first + wave),
+        range(blocks),
+    )
+    counts = []
+    for part in parts:
+        most = min(sectors, float(own * len(part)))
+        if steps is not None:
+            most = min(most, float(_union(sampled, steps, np.arange(part.start, part.stop), places)))
+        counts.append(most)
+    return _Footprint(own, *counts)
+
+
+def _shares(sampled: SampledBlocks, footprint: _Footprint, *, lasts: bool) -> _Shares:
+    """The shares of an array; ``lasts``: what a wave has fetched is there for the next."""
+    blocks, wave, own = sampled.launch.blocks, _wave(sampled), footprint.of_block
     if not own:
         return _Shares()
-    of_wave, of_all = min(sectors, own * wave), min(sectors, own * blocks)
-    steps = _steps(sampled, firsts) if firsts else None
-    if steps is not None:
-        first = (blocks - wave) // 2
-        of_wave = min(of_wave, _union(sampled, steps, np.arange(first, first + wave), places))
-        of_all = min(of_all, _union(sampled, steps, np.arange(blocks), places))
     waves = blocks / wave
-    late = min(1.0, of_all / max(1.0, waves * of_wave))
-    fits = sum(size for _, size in launch.arrays) <= device.l2_bytes * _L2_SHARE
-    fetched = of_all if fits else min(waves * of_wave, float(own * blocks))
-    return _Shares(dram=min(1.0, fetched / (own * blocks)), late=late if fits else 1.0)
+    fetched = waves * footprint.of_wave
+    if lasts:
+        anew = footprint.of_two_waves - footprint.of_wave
+        fetched = min(fetched, footprint.of_wave + (waves - 1) * anew)
+    late = min(1.0, fetched / max(1.0, waves * footprint.of_wave))
+    return _Shares(dram=min(1.0, fetched / (own * blocks)), late=late)
 
 
 def _steps(sampled: SampledBlocks, firsts: dict[int, int]) -> NDArray[Any] | None:
-    """By how many bytes blocks that are neighbours in x, y and z are apart; None where that differs."""
-    if len(firsts) < _FEWEST:
-        return None
+    """By how many bytes blocks that are neighbours in x, y and z are apart; None where that differs.
+
+    A block at an edge may begin elsewhere: those that fit least are left out, as long as most remain.
+    """
     numbers = np.array(sorted(firsts))
     begins = np.array([firsts[number] for number in numbers.tolist()], np.float64)
     indices = np.column_stack((*_indices(sampled, numbers), np.ones(len(numbers))))
-    steps, _, rank, _ = np.linalg.lstsq(indices, begins, rcond=None)
-    if rank <= sum(extent > 1 for extent in sampled.launch.grid):
-        return None
-    return steps[:3] if np.abs(indices @ steps - begins).max() < SECTOR_BYTES else None
+    unknown = 1 + sum(extent > 1 for extent in sampled.launch.grid)
+    for _ in range(max(1, len(numbers) // 2)):
+        steps, _, rank, _ = np.linalg.lstsq(indices, begins, rcond=None)
+        if rank < unknown:
+            return None
+        off = np.abs(indices @ steps - begins)
+        if off.max() < SECTOR_BYTES:
+            return np.asarray(steps[:3])
+        keep = np.arange(len(begins)) != off.argmax()
+        indices, begins = indices[keep], begins[keep]
+    return None
 
 
 def _indices(sampled: SampledBlocks, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:

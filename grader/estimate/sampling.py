@@ -110,20 +110,24 @@ def sample(launch: CodedLaunch, device: Device) -> SampledBlocks:
     return SampledBlocks(launch, device, resident, blocks, trace, threads)
 
 
-_GOLDEN = 0.618
-"""Multiples of it, without whole numbers, fill an interval evenly."""
+_TURNS = (0.618, 0.414)
+"""Multiples of these, without whole numbers, fill an interval evenly, and not both alike."""
 
 
 def _spread(launch: CodedLaunch, count: int) -> tuple[int, ...]:
-    """So many blocks, evenly over the grid, and not all in one column of it."""
-    columns = launch.grid[0]
+    """So many blocks, evenly over the grid, and not all in one column or row of it."""
+    columns, rows, layers = launch.grid
     even = ((2 * number + 1) * launch.blocks // (2 * count) for number in range(count))
     if columns == launch.blocks:
         return tuple(even)
-    return tuple(
-        block // columns * columns + (block + int(number * _GOLDEN * columns)) % columns
-        for number, block in enumerate(even)
-    )
+    spread = []
+    for number, block in enumerate(even):
+        x, y, z = block % columns, block // columns % rows, block // (columns * rows)
+        x = (x + int(number * _TURNS[0] * columns)) % columns
+        if layers > 1:
+            y = (y + int(number * _TURNS[1] * rows)) % rows
+        spread.append((z * rows + y) * columns + x)
+    return tuple(spread)
 
 
 def resident_blocks(launch: CodedLaunch, device: Device) -> int:
