@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     seed = setup.PUBLIC_SEED if seed is None else seed
     with progress.of_check():
         grade, backend = _graded(options, assignment, submission, seed, began)
-    from grader.reports import text, words  # noqa: PLC0415 - loaded while nvcc ran
+    from grader.reports import text, wording  # noqa: PLC0415 - loaded while nvcc ran
 
     source, further = lines(submission.source), further_lines(submission)
     console = setup.console(width=options.width)
@@ -68,10 +68,10 @@ def run(options: argparse.Namespace) -> int:
     if options.timings:
         console.print(_timings(grade, time.perf_counter() - began))
     if grade.verdict is Verdict.PASS and preliminary:
-        console.print(f"\n{words.of_grade(grade, 'more-shapes')}")
+        console.print(f"\n{wording.of_grade(grade, 'more-shapes')}")
     if grade.verdict is Verdict.ERROR:
         if backend is not None and backend.pool is not None:
-            console.print(f"\n{words.of_grade(grade, 'try-emulator')}")
+            console.print(f"\n{wording.of_grade(grade, 'try-emulator')}")
         return _OURS
     return int(setup.below(grade, options.fail_under))
 
