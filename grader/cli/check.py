@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
     source, further = lines(submission.source), further_lines(submission)
     console = setup.console(width=options.width)
-    preliminary = not setup.asks_questions(assignment)  # of questions all are asked
+    preliminary = not assignment.interface.asks_questions  # of questions all are asked
     if options.format in arguments.JUDGES:
         _write_files(options, grade, source, further, preliminary=preliminary)
         return setup.print_for_judge(options, grade, source, further)
@@ -114,7 +114,7 @@ def _graded(
     options: argparse.Namespace, assignment: Assignment, submission: Submission, seed: int, began: float
 ) -> tuple[Grade, Backend | None]:
     """The grade, and what it was graded on."""
-    if setup.asks_questions(assignment):
+    if assignment.interface.asks_questions:
         from grader import pipeline  # noqa: PLC0415 - as below
         from grader.kinds.answers.stages import named_by_itself  # noqa: PLC0415
 
