@@ -54,7 +54,7 @@ OTHERS = (
 )
 """Where findings have sentences that no code stands for: each makes its own."""
 
-CODED = ("nvcc/stage.py", "nvcc/program.py", "submission/files.py", "checks/secrecy.py")
+CODED = ("nvcc/stage.py", "nvcc/program.py", "submission/items.py", "checks/secrecy.py")
 """What says things by code all the same."""
 
 

@@ -46,11 +46,11 @@ def run(options: argparse.Namespace) -> int:
     seed = setup.PUBLIC_SEED if seed is None else seed
     with progress.of_check():
         grade, backend = _graded(options, assignment, submission, seed, began)
-    from grader.reports import text, words  # noqa: PLC0415 - loaded while nvcc ran
+    from grader.reports import text, wording  # noqa: PLC0415 - loaded while nvcc ran
 
     source, further = lines(submission.source), further_lines(submission)
     console = setup.console(width=options.width)
-    preliminary = not setup.asks_questions(assignment)  # of questions all are asked
+    preliminary = not assignment.interface.asks_questions  # of questions all are asked
     if options.format in arguments.JUDGES:
         _write_files(options, grade, source, further, preliminary=preliminary)
         return setup.print_for_judge(options, grade, source, further)
@@ -68,10 +68,10 @@ def run(options: argparse.Namespace) -> int:
     if options.timings:
         console.print(_timings(grade, time.perf_counter() - began))
     if grade.verdict is Verdict.PASS and preliminary:
-        console.print(f"\n{words.of_grade(grade, 'more-shapes')}")
+        console.print(f"\n{wording.of_grade(grade, 'more-shapes')}")
     if grade.verdict is Verdict.ERROR:
         if backend is not None and backend.pool is not None:
-            console.print(f"\n{words.of_grade(grade, 'try-emulator')}")
+            console.print(f"\n{wording.of_grade(grade, 'try-emulator')}")
         return _OURS
     return int(setup.below(grade, options.fail_under))
 
@@ -114,7 +114,7 @@ def _graded(
     options: argparse.Namespace, assignment: Assignment, submission: Submission, seed: int, began: float
 ) -> tuple[Grade, Backend | None]:
     """The grade, and what it was graded on."""
-    if setup.asks_questions(assignment):
+    if assignment.interface.asks_questions:
         from grader import pipeline  # noqa: PLC0415 - as below
         from grader.kinds.answers.stages import named_by_itself  # noqa: PLC0415
 

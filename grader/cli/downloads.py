@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.cli import setup
 from grader.course.download import read_download
 from grader.course.entries import PLAIN, Doubt, StaffQuestion
 from grader.course.matching import match_roster
 from grader.course.roster import read_roster
+from grader.submission import wanted_by
 from grader.submission.items import safe
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 def download(path: Path, assignment: Assignment, roster: Path | None = None) -> Download:
     """What a class handed in for the assignment: sources, or files with answers; whose, by a roster."""
-    whole = read_download(path, setup.wanted(assignment), assignment.id)
+    whole = read_download(path, wanted_by(assignment.interface), assignment.id)
     if roster is not None:
         return match_roster(whole, read_roster(roster))
-    return _without_other_sheets(whole) if setup.asks_questions(assignment) else whole
+    return _without_other_sheets(whole) if assignment.interface.asks_questions else whole
 
 
 def _without_other_sheets(whole: Download) -> Download:

@@ -174,7 +174,7 @@ def run(options: argparse.Namespace) -> int:
 @contextmanager
 def _executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
     """What grades so many submissions; raises what says that they cannot be graded here, or not safely."""
-    if setup.asks_questions(assignment):
+    if assignment.interface.asks_questions:
         if options.cluster:
             raise UsageError(f"`{assignment.id}` asks questions, which are graded here: leave out --cluster")
         yield on_this_machine(assignment, None, EMULATOR, options.jobs)

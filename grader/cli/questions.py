@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the questions with this student's numbers, and the file to be filled in; 0, 2 for a wrong use."""
     assignment = setup.assignment(options)
-    if not setup.asks_questions(assignment):
+    if not assignment.interface.asks_questions:
         raise UsageError(f"the assignment {assignment.id} asks no questions; expected one of kind `answers`")
     seed = setup.seed(options, assignment)
     seed = assignment.answers.seed if seed is None else seed

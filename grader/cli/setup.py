@@ -14,10 +14,9 @@ from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
 from grader.cli.arguments import JUDGES
 from grader.errors import OurError, StorageError, UsageError
-from grader.kinds import kind_of
 from grader.nvcc.cache import builds_folder
 from grader.reports.wording import unscored
-from grader.submission import ANSWERS, PROGRAM, SOURCE, read_submission
+from grader.submission import read_submission, wanted_by
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from grader.nvcc import Tools
     from grader.reports.excerpts import Further
     from grader.reports.files import Text
-    from grader.submission.folders import Wanted
 
 PUBLIC_SEED = 1
 """What `check` draws its inputs from: everybody's self-check sees the same."""
@@ -107,19 +105,12 @@ def graded_assignment(argument: str | None, session: BatchSession) -> Assignment
     return assignment
 
 
-def wanted(assignment: Assignment) -> Wanted:
-    """Which files of what is handed in count."""
-    if assignment.interface.links_files:
-        return PROGRAM
-    return ANSWERS if asks_questions(assignment) else SOURCE
-
-
 def only_submission(path: Path, assignment: Assignment, command: str) -> Submission:
     """The one that was handed in; raises UsageError where there are several, or none.
 
     A folder or an archive may be what one student hands in, as it would lie in a class.
     """
-    whole = read_submission(path, wanted(assignment))
+    whole = read_submission(path, wanted_by(assignment.interface))
     if whole.problem is None:
         return whole
     from grader.cli.downloads import download  # noqa: PLC0415 - one file is no download
@@ -133,14 +124,9 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
     )
 
 
-def asks_questions(assignment: Assignment) -> bool:
-    """Whether answers are handed in, which need neither a compiler nor a GPU."""
-    return not kind_of(assignment).compiles
-
-
 def seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
     """The seed of the command line; else that of the questions, the same for the sheet and the grade."""
-    if options.seed is None and asks_questions(assignment):
+    if options.seed is None and assignment.interface.asks_questions:
         return assignment.answers.seed
     given: int | None = options.seed
     return given

@@ -21,7 +21,7 @@ from grader.model import FindingCode, Severity, Verdict
 from grader.reports import wording
 from grader.reports.audience import student_view
 from grader.reports.text import title
-from grader.reports.words import in_its_words
+from grader.reports.wording import in_its_words
 from grader.text import headline, one_line
 
 if TYPE_CHECKING:

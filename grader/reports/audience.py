@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.messages import text_of
 from grader.model import CaseGrade, Cause, Counters, Finding, Grade, ItemGrade, Named, Verdict, Visibility
-from grader.reports.words import in_its_words
+from grader.reports.wording import in_its_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

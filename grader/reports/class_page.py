@@ -25,8 +25,7 @@ from grader.reports.class_statistics import (
 from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
 from grader.reports.pages import asset, page
 from grader.reports.text import case_name
-from grader.reports.wording import look
-from grader.reports.words import in_their_words
+from grader.reports.wording import in_their_words, look
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:

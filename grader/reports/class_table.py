@@ -14,8 +14,7 @@ from grader.model import FindingKind, Verdict
 from grader.reports import wording
 from grader.reports.excerpts import lines_of
 from grader.reports.layout import Page, Piece
-from grader.reports.wording import MARKS, NOT_JUDGED, look
-from grader.reports.words import in_their_words
+from grader.reports.wording import MARKS, NOT_JUDGED, in_their_words, look
 from grader.submission.items import looks
 from grader.text import headline, one_line
 

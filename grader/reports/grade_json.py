@@ -20,7 +20,7 @@ import numpy as np
 from grader.checks.estimated import problem
 from grader.model import Clause
 from grader.reports import wording
-from grader.reports.words import in_its_words
+from grader.reports.wording import in_its_words
 from grader.text import escape_character, is_visible, listed
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from grader.reports import estimate, text, wording
 from grader.reports.audience import Released, student_view
 from grader.reports.excerpts import NONE_FURTHER, Sources
 from grader.reports.text import apart, title
-from grader.reports.words import in_its_words
+from grader.reports.wording import in_its_words
 from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from grader.messages import templates_of, text_of
 from grader.reports import excerpts, pictures, submission_page, text, trace_files, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.pages import asset, page
-from grader.reports.words import in_its_words
+from grader.reports.wording import in_its_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

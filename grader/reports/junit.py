@@ -30,7 +30,7 @@ from grader.messages import text_of
 from grader.model import Verdict
 from grader.reports import estimate, excerpts, wording
 from grader.reports.text import case_name, title
-from grader.reports.words import in_its_words
+from grader.reports.wording import in_its_words
 from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from grader.model import Finding, FindingKind, Severity, Verdict
 from grader.reports import estimate, excerpts, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
-from grader.reports.wording import MARKS, STYLES, look
-from grader.reports.words import in_its_words
+from grader.reports.wording import MARKS, STYLES, in_its_words, look
 from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:

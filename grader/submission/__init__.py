@@ -22,10 +22,21 @@ from grader.text import escaped
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grader.model import Interface
     from grader.submission.folders import Wanted
     from grader.submission.items import Item
 
-__all__ = ["ANSWERS", "PROGRAM", "SOURCE", "decode", "further_lines", "lines", "read_as", "read_submission"]
+__all__ = [
+    "ANSWERS",
+    "PROGRAM",
+    "SOURCE",
+    "decode",
+    "further_lines",
+    "lines",
+    "read_as",
+    "read_submission",
+    "wanted_by",
+]
 
 
 def read_submission(path: Path, wanted: Wanted = SOURCE) -> Submission:
@@ -39,6 +50,13 @@ def read_submission(path: Path, wanted: Wanted = SOURCE) -> Submission:
     """
     read = read_as(OnDisk(path.resolve()), "", wanted)
     return replace(read, id=safe(stem(read.file)))
+
+
+def wanted_by(interface: Interface) -> Wanted:
+    """Which files of what is handed in count for an interface."""
+    if interface.links_files:
+        return PROGRAM
+    return ANSWERS if interface.asks_questions else SOURCE
 
 
 def read_as(item: Item, submission_id: str, wanted: Wanted = SOURCE) -> Submission:

@@ -52,8 +52,8 @@ FORMS = {
 
 _BEFORE = """
 An instruction that is not interpreted ends a launch only if a thread comes to it. It is our limit, unless
-the student wrote it by hand (`by_hand.py`) or it needs a texture or a surface, which no kernel is given. The
-message names the instruction, its PTX line and the line of the source.
+the student wrote it by hand (`backends/emulated_kernel.py`) or it needs a texture or a surface, which no
+kernel is given. The message names the instruction, its PTX line and the line of the source.
 
 | what | instructions |
 |---|---|

@@ -10,8 +10,7 @@ import pytest
 
 from grader.model import Build, Submission
 from grader.nvcc import build, find_toolchain
-from grader.nvcc.headers import declarations
-from grader.nvcc.pruning import index_of, pruned, remember
+from grader.nvcc.pruning import declarations, index_of, pruned, remember
 from grader.sandbox import Job, LocalSandbox, Result
 from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource
 
