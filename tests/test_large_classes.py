@@ -15,6 +15,7 @@ import pytest
 from grader import pipeline
 from grader.assignment import expand_cases, find_assignment, load_assignment
 from grader.batch import OutFolder, executor, grade_class
+from grader.batch.folder import load_grade
 from grader.batch.slim import Slimming
 from grader.cli import main
 from grader.model import Submission
@@ -31,6 +32,9 @@ NAME = "student-000"
 FEW, MANY = 3, 15
 MOST = 100_000
 """Bytes of memory that one more submission may take: a third of its grade with all evidence."""
+
+MOST_ALIKE = 7_000
+"""Bytes of memory that a grade may take which is like others."""
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +100,21 @@ def test_one_more_submission_takes_little_memory(command: str, graded: Path, tmp
         }
         peaks.append(_peak(commands[command]))
     assert (peaks[2] - peaks[1]) / (MANY - FEW) < MOST
+
+
+def test_what_grades_have_alike_is_held_once(graded: Path) -> None:
+    """Of a grade like others only its times and its name are held: a tenth of what was read."""
+    record = OutFolder(graded / "out")
+    slim = Slimming()
+    slim(load_grade(record, NAME))
+    gc.collect()
+    tracemalloc.start()
+    try:
+        held = [slim(load_grade(record, NAME)) for _ in range(MANY)]
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] / len(held) < MOST_ALIKE
+    finally:
+        tracemalloc.stop()
 
 
 def test_nothing_stays_open_when_a_class_is_graded(graded: Path, tmp_path: Path) -> None:

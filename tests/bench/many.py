@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -147,12 +148,12 @@ def fed(records: Path, command: list[str]) -> int:
     stored = {
         grade.submission_digest: grade for grade in (load_grade(out, name) for name in out.submissions())
     }
-    session, grades = out.graded_session(), cycle(stored.values())
+    session, grades = out.graded_session(), cycle([pickle.dumps(grade) for grade in stored.values()])
 
     def grade(_seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
         for submission in submissions:
             yield replace(
-                next(grades),
+                pickle.loads(next(grades)),  # noqa: S301 - ours; as it comes from a process, with nothing shared
                 submission_id=submission.id,
                 submission_file=submission.file,
                 submission_digest=submission.digest,
