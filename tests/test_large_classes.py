@@ -15,6 +15,7 @@ import pytest
 from grader import pipeline
 from grader.assignment import expand_cases, find_assignment, load_assignment
 from grader.batch import OutFolder, executor, grade_class
+from grader.batch.executor import Graded
 from grader.batch.folder import load_grade
 from grader.batch.slim import Slimming
 from grader.cli import main
@@ -25,7 +26,6 @@ from tests.reports.sample_grades import GRADES, full_marks, sample_class
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.model import Grade
 
 SOLUTION = Path(__file__).resolve().parents[1] / "reference/matmul/solution.cu"
 NAME = "student-000"
@@ -132,9 +132,9 @@ def test_grades_are_made_no_faster_than_they_are_taken(monkeypatch: pytest.Monke
     """Where writing reports is slower than grading, a few grades wait for it, not a class of them."""
     made = []
 
-    def grade(_context: object, _plan: object, submission: Submission, *_: object) -> Grade:
+    def grade(_context: object, _plan: object, submission: Submission, *_: object) -> Graded:
         made.append(submission.id)
-        return full_marks()
+        return Graded(full_marks())
 
     monkeypatch.setattr(executor, "isolated", grade)
     assignment = load_assignment(find_assignment("tiled-matmul"))
