@@ -55,7 +55,7 @@ _AHEAD = 2
 """For each submission that is graded at a time so many are given out, or graded and not yet taken: whoever
 takes grades more slowly than they are made is waited for, instead of having them pile up in memory."""
 
-_LOADED_WHEN_USED = ("numpy.ma", "numpy.random", "yaml")
+_LOADED_WHEN_USED = ("numpy.ma", "numpy.random")
 """What is loaded when it is first needed, which each process would do anew."""
 
 _SERVER_GONE = 255
@@ -180,7 +180,7 @@ def loaded_for(assignment: Assignment, backend: Backend) -> list[str]:
         type(backend).__module__,
         *shown,
         *_LOADED_WHEN_USED,
-        "grader.reports.compiled",
+        "grader.batch.ahead",
     ]
 
 
