@@ -39,7 +39,7 @@ def grades() -> dict[str, Grade]:
     sources = {name: (FOLDER / name).read_bytes() for name in EXPECTED}
     sources[HONEST] = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
     submissions = [Submission(name, name, source, "") for name, source in sources.items()]
-    return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2)}
+    return {one.grade.submission_id: one.grade for one in grade_class(plan, submissions, tools, jobs=2)}
 
 
 def test_every_attack_is_described() -> None:

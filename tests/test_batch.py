@@ -21,6 +21,8 @@ import pytest
 from grader import pipeline
 from grader.assignment import expand_cases, find_assignment, load_assignment
 from grader.batch import BatchSession, OutFolder, executor, grade_class
+from grader.batch.executor import Graded
+from grader.batch.resume import store, write
 from grader.errors import UsageError
 from grader.model import HandIn, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTION = (ROOT / "reference/matmul/solution.cu").read_bytes()
+WRONG = (ROOT / "reference/matmul/mistakes/tile_read_transposed.cu").read_bytes()
 BROKEN = (ROOT / "reference/matmul/mistakes/does_not_compile.cu").read_bytes()
 
 
@@ -86,8 +89,8 @@ def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     }
     submissions = [Submission(name, f"{name}.cu", source, name) for name, source in sorted(sources.items())]
     return {
-        grade.submission_id: grade
-        for grade in grade_class(plan, submissions, tools, jobs=2, patience=12, cpu_seconds=2)
+        graded.grade.submission_id: graded.grade
+        for graded in grade_class(plan, submissions, tools, jobs=2, patience=12, cpu_seconds=2)
     }
 
 
@@ -204,7 +207,8 @@ def test_a_server_that_ends_while_a_process_is_asked_of_it_is_asked_again(
     assignment = load_assignment(find_assignment("tiled-matmul"))
     plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
     tools = Tools(find_toolchain(), LocalSandbox())
-    (grade,) = grade_class(plan, [Submission("ada", "ada.cu", BROKEN, "ada")], tools, jobs=1)
+    (graded,) = grade_class(plan, [Submission("ada", "ada.cu", BROKEN, "ada")], tools, jobs=1)
+    grade = graded.grade
     assert refused.exists()
     assert grade.error == ""
     assert grade.verdict is Verdict.FAIL
@@ -240,15 +244,33 @@ def test_a_process_that_grades_finds_everything_loaded() -> None:
     assert done.stdout.split() == []
 
 
+def test_files_are_those_that_can_be_made_of_what_is_kept(tmp_path: Path) -> None:
+    """The process that grades makes a submission's files; made again, they have not changed."""
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
+    plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
+    source = b'#include "own header.h"\n' + WRONG
+    ada = Submission("ada", "ada's.cu", source, "", headers=(("own header.h", b"// nothing\n"),))
+    (graded,) = grade_class(plan, [ada], tools, jobs=1)
+    out = OutFolder(tmp_path)
+    out.path.joinpath("journal.jsonl").touch()
+    store(out, graded, ada)
+    folder = tmp_path / "grades/ada"
+    before = {path.name: path.read_bytes() for path in folder.glob("*.*")}
+    assert {"record.json", "report.html", "staff.html", "trace.json.gz"} <= before.keys()
+    write(out, graded.grade)
+    assert {path.name: path.read_bytes() for path in folder.glob("*.*")} == before
+
+
 @pytest.mark.parametrize("trouble", ["", "no memory"])
 def test_identical_submissions_are_graded_once(monkeypatch: pytest.MonkeyPatch, trouble: str) -> None:
     """Each gets the grade under its own name; where the grader failed, and by another name, each its own."""
     graded: list[str] = []
 
-    def noted(_context: object, plan: pipeline.Plan, submission: Submission, *_: object) -> Grade:
+    def noted(_context: object, plan: pipeline.Plan, submission: Submission, *_: object) -> Graded:
         graded.append(submission.id)
-        evidence = pipeline.failed(plan, submission, trouble)
-        return evidence if trouble else replace(evidence, verdict=Verdict.FAIL)
+        failed = pipeline.failed(plan, submission, trouble)
+        return Graded(failed if trouble else replace(failed, verdict=Verdict.FAIL))
 
     monkeypatch.setattr(executor, "isolated", noted)
     assignment = load_assignment(find_assignment("tiled-matmul"))
@@ -256,7 +278,8 @@ def test_identical_submissions_are_graded_once(monkeypatch: pytest.MonkeyPatch, 
     late = HandIn("bob", late=True)
     ada, bob = (Submission(name, "k.cu", BROKEN, name, hand_in=late) for name in ("ada", "bob"))
     others = [replace(ada, id="cid", file="other.cu"), replace(ada, id="dan", source=BROKEN + b"//")]
-    grades = list(grade_class(plan, [ada, replace(bob, hand_in=None), *others], None, jobs=1))
+    submissions = [ada, replace(bob, hand_in=None), *others]
+    grades = [one.grade for one in grade_class(plan, submissions, None, jobs=1)]
     assert sorted(graded) == (["ada", "bob", "cid", "dan"] if trouble else ["ada", "cid", "dan"])
     assert {g.submission_id: (g.submission_digest, g.hand_in) for g in grades} == {
         "ada": ("ada", late),

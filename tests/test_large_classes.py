@@ -15,6 +15,8 @@ import pytest
 from grader import pipeline
 from grader.assignment import expand_cases, find_assignment, load_assignment
 from grader.batch import OutFolder, executor, grade_class
+from grader.batch.executor import Graded
+from grader.batch.folder import load_grade
 from grader.batch.slim import Slimming
 from grader.cli import main
 from grader.model import Submission
@@ -24,13 +26,15 @@ from tests.reports.sample_grades import GRADES, full_marks, sample_class
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.model import Grade
 
 SOLUTION = Path(__file__).resolve().parents[1] / "reference/matmul/solution.cu"
 NAME = "student-000"
 FEW, MANY = 3, 15
 MOST = 100_000
 """Bytes of memory that one more submission may take: a third of its grade with all evidence."""
+
+MOST_ALIKE = 7_000
+"""Bytes of memory that a grade may take which is like others."""
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +102,21 @@ def test_one_more_submission_takes_little_memory(command: str, graded: Path, tmp
     assert (peaks[2] - peaks[1]) / (MANY - FEW) < MOST
 
 
+def test_what_grades_have_alike_is_held_once(graded: Path) -> None:
+    """Of a grade like others only its times and its name are held: a tenth of what was read."""
+    record = OutFolder(graded / "out")
+    slim = Slimming()
+    slim(load_grade(record, NAME))
+    gc.collect()
+    tracemalloc.start()
+    try:
+        held = [slim(load_grade(record, NAME)) for _ in range(MANY)]
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] / len(held) < MOST_ALIKE
+    finally:
+        tracemalloc.stop()
+
+
 def test_nothing_stays_open_when_a_class_is_graded(graded: Path, tmp_path: Path) -> None:
     """As many files are open after a second class as after a first one."""
     assert main(_grade(_many(graded, tmp_path / "first", 2))) == 0
@@ -113,9 +132,9 @@ def test_grades_are_made_no_faster_than_they_are_taken(monkeypatch: pytest.Monke
     """Where writing reports is slower than grading, a few grades wait for it, not a class of them."""
     made = []
 
-    def grade(_context: object, _plan: object, submission: Submission, *_: object) -> Grade:
+    def grade(_context: object, _plan: object, submission: Submission, *_: object) -> Graded:
         made.append(submission.id)
-        return full_marks()
+        return Graded(full_marks())
 
     monkeypatch.setattr(executor, "isolated", grade)
     assignment = load_assignment(find_assignment("tiled-matmul"))

@@ -43,7 +43,7 @@ def _graded(files: list[Path], *, visible_only: bool) -> dict[str, Grade]:
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=visible_only)
     submissions = [Submission(f.name, f.name, f.read_bytes(), "") for f in files]
-    return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2)}
+    return {one.grade.submission_id: one.grade for one in grade_class(plan, submissions, tools, jobs=2)}
 
 
 def _lost(grade: Grade) -> list[str]:

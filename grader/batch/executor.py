@@ -24,6 +24,9 @@ from grader import pipeline
 from grader.errors import StorageError
 from grader.kinds import kind_of
 from grader.model import Verdict
+from grader.reports import files, trace_files
+from grader.submission import lines
+from grader.submission.items import kept_sources, safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext
 
     from grader.backends.backend import Backend
-    from grader.model import Assignment, Grade, Submission
+    from grader.model import Assignment, Grade, Named, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan
 
@@ -52,7 +55,7 @@ _AHEAD = 2
 """For each submission that is graded at a time so many are given out, or graded and not yet taken: whoever
 takes grades more slowly than they are made is waited for, instead of having them pile up in memory."""
 
-_LOADED_WHEN_USED = ("numpy.ma", "numpy.random", "yaml")
+_LOADED_WHEN_USED = ("numpy.ma", "numpy.random")
 """What is loaded when it is first needed, which each process would do anew."""
 
 _SERVER_GONE = 255
@@ -76,6 +79,22 @@ class BatchSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class Graded:
+    """A grade, and what tells of it: the packed trace, and the files of the submission by name.
+
+    The process that grades makes the files, for there are many of them. There are none where it failed.
+    """
+
+    grade: Grade
+    trace: bytes = b""
+    files: Named[str] = ()
+
+    def decided(self, grade: Grade) -> Graded:
+        """The same with the grade as it is to be written; of another one other files have to be made."""
+        return replace(self, grade=grade, files=self.files if grade == self.grade else ())
+
+
+@dataclass(frozen=True, slots=True)
 class Executor:
     """What grades submissions side by side, and with what.
 
@@ -83,13 +102,13 @@ class Executor:
     """
 
     setting: BatchSetting
-    grade: Callable[[int, Sequence[Submission]], Iterator[Grade]]
+    grade: Callable[[int, Sequence[Submission]], Iterator[Graded]]
 
 
 def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backend, jobs: int) -> Executor:
     """Processes of this machine, ``jobs`` at a time; answers need no ``tools``."""
 
-    def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
+    def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
         plan = pipeline.make_plan(assignment, seed, tools, visible_only=False, backend=backend)
         return grade_class(plan, submissions, tools, jobs=jobs)
 
@@ -115,7 +134,7 @@ def grade_class(
     jobs: int,
     patience: float = PATIENCE_SECONDS,
     cpu_seconds: int = CPU_SECONDS,
-) -> Iterator[Grade]:
+) -> Iterator[Graded]:
     """Yield the grade of each submission as it is finished, ``jobs`` at a time; never raises for one.
 
     Of identical submissions one is graded for all, unless that is where the grader fails.
@@ -126,19 +145,19 @@ def grade_class(
     """
     context = forkserver(loaded_for(plan.assignment, plan.backend))
 
-    def one(submission: Submission) -> Grade:
+    def one(submission: Submission) -> Graded:
         return isolated(context, plan, submission, tools, (patience, cpu_seconds))
 
-    def once(group: list[Submission]) -> list[Grade]:
+    def once(group: list[Submission]) -> list[Graded]:
         first, *others = group
-        grade = one(first)
-        failed = grade.verdict is Verdict.ERROR
-        return [grade, *(one(other) if failed else _attributed(grade, other) for other in others)]
+        graded = one(first)
+        failed = graded.grade.verdict is Verdict.ERROR
+        return [graded, *(one(other) if failed else _attributed(graded, other) for other in others)]
 
     waiting = iter(grouped(plan, submissions))
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         ahead = islice(waiting, _AHEAD * max(1, jobs))
-        pending: set[Future[list[Grade]]] = {pool.submit(once, group) for group in ahead}
+        pending: set[Future[list[Graded]]] = {pool.submit(once, group) for group in ahead}
         try:
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
@@ -155,7 +174,14 @@ def loaded_for(assignment: Assignment, backend: Backend) -> list[str]:
     kind = kind_of(assignment)
     shown = ["grader.kinds.kernel.tracing"] if kind.has_kernels else []
     stages = f"grader.kinds.{kind.name}.stages"
-    return ["grader.pipeline", stages, type(backend).__module__, *shown, *_LOADED_WHEN_USED]
+    return [
+        "grader.pipeline",
+        stages,
+        type(backend).__module__,
+        *shown,
+        *_LOADED_WHEN_USED,
+        "grader.batch.ahead",
+    ]
 
 
 def isolated(
@@ -164,12 +190,16 @@ def isolated(
     submission: Submission,
     tools: Tools | None,
     most: tuple[float, int],
-) -> Grade:
+) -> Graded:
     """The grade, from a process of its own; see `_in_process`. Never raises: what fails is in the grade."""
     try:
         return _in_process(context, plan, submission, tools, most)
     except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
-        return pipeline.failed(plan, submission, f"{type(problem).__name__}: {problem}")
+        return _failed(plan, submission, f"{type(problem).__name__}: {problem}")
+
+
+def _failed(plan: Plan, submission: Submission, reason: str) -> Graded:
+    return Graded(pipeline.failed(plan, submission, reason))
 
 
 def _in_process(
@@ -180,7 +210,7 @@ def _in_process(
     most: tuple[float, int],
     *,
     again: bool = False,
-) -> Grade:
+) -> Graded:
     """The grade, from a process of its own; once more where that was killed from outside (no memory left).
 
     ``most`` is the wall time and the CPU time that it may take, in seconds.
@@ -201,17 +231,17 @@ def _in_process(
     try:
         if receiver.poll(patience):  # also at the end of a process that never answers
             answer = receiver.recv()
-            return answer if not isinstance(answer, str) else pipeline.failed(plan, submission, answer)
+            return answer if not isinstance(answer, str) else _failed(plan, submission, answer)
         process.kill()
-        return pipeline.failed(plan, submission, f"grading took longer than {patience:.0f} s and was ended")
+        return _failed(plan, submission, f"grading took longer than {patience:.0f} s and was ended")
     except (EOFError, OSError):
         process.join()
         if process.exitcode == -signal.SIGXCPU:
             reason = f"grading took more than {cpu_seconds} s of CPU time and was ended"
-            return pipeline.failed(plan, submission, reason)
+            return _failed(plan, submission, reason)
         if _killed(process.exitcode) and not again:
             return _in_process(context, plan, submission, tools, most, again=True)
-        return pipeline.failed(plan, submission, f"the process that graded it {_ending(process.exitcode)}")
+        return _failed(plan, submission, f"the process that graded it {_ending(process.exitcode)}")
     finally:
         process.join(timeout=5)
         if process.is_alive():
@@ -243,7 +273,7 @@ def _limited(
 def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     try:
-        answer: Grade | str = pipeline.grade(plan, submission, tools)
+        answer: Graded | str = _with_files(plan, submission, pipeline.grade(plan, submission, tools))
     except Exception as problem:  # noqa: BLE001 - the parent turns it into a grade
         answer = f"{type(problem).__name__}: {problem}"
     with suppress(OSError), sender:  # a parent that was killed waits for no answer
@@ -251,6 +281,20 @@ def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools |
             sender.send(answer)
         except (TypeError, ValueError, AttributeError, PicklingError) as problem:  # it cannot be sent
             sender.send(f"{type(problem).__name__}: {problem}")
+
+
+def _with_files(plan: Plan, submission: Submission, grade: Grade) -> Graded:
+    """The grade with its files, as `resume.write` makes them of a grade and of what is kept beside it."""
+    trace = trace_files.packed(grade.trace)
+    kept = kept_sources(submission) if kind_of(plan.assignment).compiles else {}
+    own = safe(submission.file)
+    written = files.of_submission(
+        grade,
+        source=lines(kept[own]) if kept.get(own) else (),
+        further={name: lines(kept[name]) for name in sorted(kept) if name != own},
+        trace=trace,
+    )
+    return Graded(replace(grade, trace=None), trace, tuple(written.items()))
 
 
 def forkserver(loaded: Sequence[str]) -> ForkServerContext:
@@ -284,11 +328,12 @@ def grouped(plan: Plan, submissions: Iterable[Submission]) -> list[list[Submissi
     return list(groups.values())
 
 
-def _attributed(grade: Grade, submission: Submission) -> Grade:
+def _attributed(graded: Graded, submission: Submission) -> Graded:
     """The grade of an identical submission as that of this one."""
-    return replace(
-        grade,
+    grade = replace(
+        graded.grade,
         submission_id=submission.id,
         submission_digest=submission.digest,
         hand_in=submission.hand_in,
     )
+    return graded.decided(grade)

@@ -29,7 +29,7 @@ from grader.batch.slim import Slimming
 from grader.errors import StorageError, UsageError
 from grader.reports import record_json
 from grader.submission import lines
-from grader.submission.items import safe
+from grader.submission.items import kept_sources, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -189,8 +189,7 @@ class OutFolder:
     def keep_source(self, submission: Submission) -> None:
         """Keep what was handed in, instead of what was kept before; raises StorageError."""
         folder = self.path / GRADES / submission.id / SOURCE
-        graded = ((submission.file, submission.source),) if submission.source else ()
-        kept = {safe(name): content for name, content in (*submission.headers, *graded)}
+        kept = kept_sources(submission)
         try:
             for path in folder.glob("*"):
                 if path.name not in kept:

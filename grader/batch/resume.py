@@ -15,13 +15,13 @@ from grader.assignment import draw_seed
 from grader.batch.folder import BatchSession, load_class, load_grade, readable_grades
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
-from grader.reports import files, trace_files
+from grader.reports import files
 from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from grader.batch.executor import BatchSetting
+    from grader.batch.executor import BatchSetting, Graded
     from grader.batch.folder import OutFolder
     from grader.model import Assignment, Grade, HandIn, Submission
 
@@ -125,24 +125,26 @@ def _key(hand_in: HandIn | None) -> str:
     return hand_in.key if hand_in else ""
 
 
-def store(out: OutFolder, grade: Grade, submission: Submission, *, quoted: bool = True) -> None:
+def store(out: OutFolder, graded: Graded, submission: Submission, *, quoted: bool = True) -> None:
     """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time.
 
     What was handed in is kept where reports have it ``quoted``: a sheet of answers says whose it is.
     """
+    grade = graded.grade
     if quoted:
         out.keep_source(submission)
-        out.keep_trace(grade, trace_files.packed(grade.trace))
-    write(out, grade)
+        out.keep_trace(grade, graded.trace)
+    write(out, grade, dict(graded.files))
     if grade.verdict is not Verdict.ERROR:
         out.note(grade.submission_id, submission.digest, grade.verdict)
 
 
-def write(out: OutFolder, grade: Grade) -> None:
-    """Write the files of a submission; raises StorageError with how to go on."""
+def write(out: OutFolder, grade: Grade, made: Mapping[str, str] | None = None) -> None:
+    """Write the files of a submission, or those ``made`` of it; raises StorageError with how to go on."""
     try:
         out.write(
-            files.of_submission(
+            made
+            or files.of_submission(
                 grade,
                 source=out.source_lines(grade),
                 further=out.further_lines(grade),

@@ -29,34 +29,50 @@ class Slimming:
         """The grade as the reports of a class need it: of its evidence the build's digest is left."""
         return replace(
             grade,
+            assignment_id=self._once(grade.assignment_id),
+            assignment_title=self._once(grade.assignment_title),
+            assignment_digest=self._once(grade.assignment_digest),
+            device=self._once(grade.device),
+            toolkit=self._once(grade.toolkit),
             items=tuple(map(self._item, grade.items)),
             cases=tuple(map(self._case, grade.cases)),
+            cause=self._once(grade.cause),
+            advice=self._once(grade.advice),
             versions=self._once(grade.versions),
             words=self._once(grade.words),
-            evidence=_digest_of(grade.evidence) if grade.evidence else None,
+            seconds=tuple((self._once(stage), seconds) for stage, seconds in grade.seconds),
+            evidence=self._once(_digest_of(grade.evidence)) if grade.evidence else None,
             trace=None,
         )
 
     def _item(self, item: ItemGrade) -> ItemGrade:
         """An item without its options, which reports have no use for and a record does not hold either."""
         result = item.result
-        return replace(
-            item,
-            result=replace(
-                result,
-                item=self._once(replace(result.item, options=())),
-                case_verdicts=self._once(result.case_verdicts),
-                hint=self._once(result.hint),
-                message=self._once(result.message),
-            ),
+        slim = replace(
+            result,
+            item=self._once(replace(result.item, options=())),
+            case_verdicts=self._once(result.case_verdicts),
+            findings=tuple(map(self._once, result.findings)),
+            hint=self._once(result.hint),
+            message=self._once(result.message),
         )
+        return self._once(replace(item, result=slim))
 
     def _case(self, case: CaseGrade) -> CaseGrade:
-        return replace(case, case=self._once(case.case), counters=self._once(case.counters))
+        """A case; what it has for itself is its time."""
+        return replace(
+            case,
+            case=self._once(case.case),
+            counters=self._once(case.counters),
+            max_error=self._once(case.max_error),
+            error_bound=self._once(case.error_bound),
+            elements=self._once(case.elements),
+            max_relative_error=self._once(case.max_relative_error),
+        )
 
     def _once(self, value: _Value) -> _Value:
-        """An equal value that an earlier grade had, or else this one."""
-        return self._shared.setdefault(value, value)  # type: ignore[return-value] # equal, so of one type
+        """An equal value that an earlier grade had, or else this one; 0 and 0.0 are two."""
+        return self._shared.setdefault((type(value), value), value)  # type: ignore[return-value] # equal
 
 
 def _digest_of(evidence: Evidence) -> Evidence:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from grader.batch import BatchSession, Executor
+    from grader.batch.executor import Graded
     from grader.course.anonymous import Identities
     from grader.course.entries import Download
     from grader.model import Assignment, Grade, Submission
@@ -385,7 +386,7 @@ def _say(notes: Iterable[str]) -> None:
 def _grade_all(
     options: argparse.Namespace,
     assignment: Assignment,
-    grading: Iterable[Grade],
+    grading: Iterable[Graded],
     number: int,
     out: OutFolder,
     done: Collection[Grade],
@@ -416,9 +417,9 @@ def _grade_all(
     with log, Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=number)
         for finished in grading:
-            submission = written[finished.submission_id]
-            grade = replace(final(finished), hand_in=submission.hand_in)
-            store(out, grade, submission, quoted=kind_of(assignment).compiles)
+            submission = written[finished.grade.submission_id]
+            grade = replace(final(finished.grade), hand_in=submission.hand_in)
+            store(out, finished.decided(grade), submission, quoted=kind_of(assignment).compiles)
             graded[submission.id] = slim(grade)
             page.add(graded[submission.id])
             log.add(grade)

@@ -26,6 +26,7 @@ from grader.batch.executor import (
     CPU_SECONDS,
     PATIENCE_SECONDS,
     BatchSetting,
+    Graded,
     forkserver,
     isolated,
     loaded_for,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from grader.backends.backend import Backend
-    from grader.model import Assignment, Grade, Named, Submission
+    from grader.model import Assignment, Named, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan
 
@@ -165,7 +166,7 @@ def _main_module() -> tuple[str, ...]:
     return (spec.name,) if spec and not spec.name.endswith("__main__") else ()
 
 
-def grade(key: str, seed: int, submission: Submission, failure: str = "") -> Grade | Unfit:
+def grade(key: str, seed: int, submission: Submission, failure: str = "") -> Graded | Unfit:
     """The grade of a submission, from a process of its own; with a ``failure`` the grade that says it.
 
     `Unfit` where this worker did not prove itself, or where the staff's own kernels cannot be run.
@@ -178,7 +179,7 @@ def grade(key: str, seed: int, submission: Submission, failure: str = "") -> Gra
     except GraderError as problem:
         return Unfit(str(problem))
     if failure:
-        return pipeline.failed(plan, submission, failure)
+        return Graded(pipeline.failed(plan, submission, failure))
     return isolated(station.context, plan, submission, station.tools, (PATIENCE_SECONDS, CPU_SECONDS))
 
 

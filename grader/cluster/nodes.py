@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from grader.batch import BatchSession
+    from grader.batch.executor import Graded
     from grader.cluster.node import GradingRequest
     from grader.cluster.schedulers import Cluster
     from grader.model import Grade, Submission
@@ -75,7 +76,7 @@ def on_cluster(
     try:
         setting = nodes.choose(earlier)
 
-        def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
+        def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
             return _graded(nodes, request.key, seed, submissions)
 
         yield Executor(setting, grade)
@@ -285,7 +286,7 @@ class _Task:
     lost: int = 0
 
 
-def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
+def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
     """Yield grades as they are finished. An error of ours is tried on another node before it counts."""
     batch, waiting = (key, seed), deque(_Task(submission) for submission in submissions)
     running: dict[Future, _Task] = {}
@@ -298,25 +299,25 @@ def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission
             continue
         task = running.pop(future)
         answer = _answer(future)
-        address, grade = ("", _lost(answer)) if isinstance(answer, BaseException) else answer
-        if isinstance(grade, _Broken):
+        address, graded = ("", _lost(answer)) if isinstance(answer, BaseException) else answer
+        if isinstance(graded, _Broken):
             if task.failure:
-                raise OurError(f"no node says what became of `{task.submission.id}`: {grade.problem}")
-            task.failure = grade.problem
+                raise OurError(f"no node says what became of `{task.submission.id}`: {graded.problem}")
+            task.failure = graded.problem
             waiting.appendleft(task)
             continue
-        if isinstance(grade, Unfit):
+        if isinstance(graded, Unfit):
             if address in nodes.fit:
-                nodes.leave_out(address, nodes.fit[address].host, grade.problem)
+                nodes.leave_out(address, nodes.fit[address].host, graded.problem)
             waiting.appendleft(task)
-        elif grade.verdict is Verdict.ERROR and _may_be_tried_elsewhere(nodes, task, address):
-            task.failed_on[address] = grade
+        elif graded.grade.verdict is Verdict.ERROR and _may_be_tried_elsewhere(nodes, task, address):
+            task.failed_on[address] = graded.grade
             waiting.appendleft(task)
         else:
-            if grade.verdict is not Verdict.ERROR:
+            if graded.grade.verdict is not Verdict.ERROR:
                 _count_strikes(nodes, task, strikes)
             _give_out(nodes, batch, waiting, running)  # no node waits while this one's reports are written
-            yield grade
+            yield graded
 
 
 def _give_out(
@@ -345,12 +346,12 @@ def _take_back_lost(nodes: _Nodes, running: dict[Future, _Task], waiting: deque[
 
 def _graded_there(
     key: str, seed: int, submission: Submission, failure: str
-) -> tuple[str, Grade | Unfit | _Broken]:
+) -> tuple[str, Graded | Unfit | _Broken]:
     """What a worker makes of a submission; an exception is put into words here, for not each one travels."""
     from distributed import get_worker  # noqa: PLC0415 - on a worker
 
     try:
-        answer: Grade | Unfit | _Broken = node.grade(key, seed, submission, failure)
+        answer: Graded | Unfit | _Broken = node.grade(key, seed, submission, failure)
     except Exception as problem:  # noqa: BLE001 - the other end decides what it means
         answer = _Broken(_plain(problem))
     return get_worker().address, answer

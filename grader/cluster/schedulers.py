@@ -42,7 +42,7 @@ class Cluster:
 
     ``wanted`` is how many workers are expected. ``trouble`` says why none will come any more, or nothing;
     ``replace_lost`` has new ones started for those that are gone, where that is ours to do. ``serves_here``
-    says that its dashboard answers this machine alone.
+    says that its dashboard answers this machine alone, and ``draws`` whether it has one.
     """
 
     client: Client
@@ -50,11 +50,12 @@ class Cluster:
     trouble: Callable[[], str]
     replace_lost: Callable[[], object] = lambda: None
     serves_here: bool = False
+    draws: bool = True
 
     @property
     def dashboard(self) -> str:
-        """The address of Dask's dashboard; empty where what draws it is not installed."""
-        if find_spec("bokeh") is None:
+        """The address of Dask's dashboard; empty where there is none, or what draws it is not installed."""
+        if not self.draws or find_spec("bokeh") is None:
             return ""
         if self.serves_here:
             return f"http://127.0.0.1:{self.client.scheduler_info()['services']['dashboard']}/status"
@@ -70,7 +71,13 @@ def scheduler(where: str, *, nodes: int, jobs: int, folder: Path) -> Iterator[Cl
     import dask  # noqa: PLC0415 - an extra
 
     # The second loss of a worker under a submission sets it aside. Of work that waits a worker has none.
-    ours = {"distributed.scheduler.allowed-failures": 1, "distributed.admin.low-level-log-length": 100}
+    # Nobody looks at how Dask spends its time, for which it would wake up a hundred times a second.
+    ours = {
+        "distributed.scheduler.allowed-failures": 1,
+        "distributed.admin.low-level-log-length": 100,
+        "distributed.admin.tick.interval": "1s",
+        "distributed.worker.profile.enabled": False,
+    }
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in our own words
     with dask.config.set(ours), _SCHEDULERS.get(where, _running)(where, nodes, jobs, folder) as cluster:
         yield cluster
@@ -88,21 +95,21 @@ def must_be_installed(where: str) -> None:
 
 @contextmanager
 def _local(_where: str, _nodes: int, jobs: int, _folder: Path) -> Iterator[Cluster]:
-    """A scheduler and a worker in this process, which talk through memory."""
-    from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
+    """A scheduler and a worker in this process, which talk through memory, without Dask's dashboard.
 
+    Loading what draws that takes nearly half a second. What is left of its pages answers this machine alone.
+    """
+    from distributed import Client, Scheduler, SpecCluster, Worker  # noqa: PLC0415 - an extra
+
+    options = {"protocol": "inproc://", "dashboard": False, "dashboard_address": _HERE_ALONE}
+    worker = {"cls": Worker, "options": options | {"nthreads": jobs}}
     with (
-        LocalCluster(
-            n_workers=1,
-            threads_per_worker=jobs,
-            processes=False,
-            dashboard_address=_HERE_ALONE,
-            worker_dashboard_address=_HERE_ALONE,
-            silence_logs="critical",
+        SpecCluster(
+            workers={0: worker}, scheduler={"cls": Scheduler, "options": options}, silence_logs="critical"
         ) as cluster,
         Client(cluster) as client,
     ):
-        yield Cluster(client, 1, str, serves_here=True)
+        yield Cluster(client, 1, str, draws=False)
 
 
 @contextmanager

@@ -155,7 +155,7 @@ def _grade(harness: Harness, assignment: Assignment, submission: Submission, dea
     plan = pipeline.make_plan(assignment, harness.seed, tools, visible_only=False)
     left = max(LEAST_SECONDS, deadline - time.monotonic() - WRITING_SECONDS)
     (result,) = grade_class(plan, [submission], tools, jobs=1, patience=left)
-    return result
+    return result.grade
 
 
 def find_tools() -> Tools:

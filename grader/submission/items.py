@@ -326,6 +326,12 @@ def lines(source: bytes) -> list[str]:
     return decode(source).split("\n")
 
 
+def kept_sources(submission: Submission) -> dict[str, bytes]:
+    """What was handed in, by the harmless names under which it is kept beside a grade."""
+    graded = ((submission.file, submission.source),) if submission.source else ()
+    return {safe(name): content for name, content in (*submission.headers, *graded)}
+
+
 def further_lines(submission: Submission) -> dict[str, list[str]]:
     """The lines of the files that were handed in beside the graded one, by their names."""
     return {name: lines(text) for name, text in submission.headers}

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -31,12 +32,12 @@ from typing import TYPE_CHECKING, Any
 
 from grader.assignment import find_assignment, load_assignment
 from grader.batch import OutFolder, class_page
-from grader.batch.executor import BatchSetting, Executor
+from grader.batch.executor import BatchSetting, Executor, Graded
 from grader.batch.folder import load_grade, readable_grades
 from grader.cli import grade as grade_command
 from grader.cli import main as grader
 from grader.reports import class_page as report
-from grader.reports import gradebook, junit
+from grader.reports import files, gradebook, junit
 from grader.sandbox import bubblewrap
 
 if TYPE_CHECKING:
@@ -147,17 +148,20 @@ def fed(records: Path, command: list[str]) -> int:
     stored = {
         grade.submission_digest: grade for grade in (load_grade(out, name) for name in out.submissions())
     }
-    session, grades = out.graded_session(), cycle(stored.values())
+    whole = [Graded(grade, files=tuple(files.of_submission(grade).items())) for grade in stored.values()]
+    session, pickled = out.graded_session(), cycle(list(map(pickle.dumps, whole)))
 
-    def grade(_seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
+    def grade(_seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
         for submission in submissions:
-            yield replace(
-                next(grades),
+            graded = pickle.loads(next(pickled))  # noqa: S301 - ours; as from a process, with nothing shared
+            grade = replace(
+                graded.grade,
                 submission_id=submission.id,
                 submission_file=submission.file,
                 submission_digest=submission.digest,
-                hand_in=None,
+                hand_in=submission.hand_in,
             )
+            yield replace(graded, grade=grade)
 
     setting = BatchSetting(session.backend, session.toolkit, session.device, session.races)
     vars(grade_command)["on_this_machine"] = lambda *_: Executor(setting, grade)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import urllib.request
 from typing import TYPE_CHECKING
 
 import psutil
@@ -29,13 +28,11 @@ def _listened_to() -> set[str]:
 
 @pytest.mark.slow
 def test_a_cluster_of_one_machine_listens_to_nobody_else(tmp_path: Path) -> None:
-    """Neither its scheduler nor its worker; the address of the dashboard that is printed answers."""
+    """Neither its scheduler nor its worker; it has no dashboard, so that nothing loads what draws one."""
     before = _listened_to()
     with schedulers.scheduler("local", nodes=1, jobs=1, folder=tmp_path) as cluster:
         assert _listened_to() <= {"127.0.0.1", *before}
-        assert cluster.dashboard.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(cluster.dashboard, timeout=30) as page:  # noqa: S310 - the address above
-            assert page.status == 200
+        assert cluster.dashboard == ""
 
 
 @pytest.mark.docker

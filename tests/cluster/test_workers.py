@@ -37,10 +37,11 @@ if node.isolated.__name__ != "deadly":  # a script is preloaded twice
 FAILING = """
 from dataclasses import replace
 from grader import pipeline
+from grader.batch.executor import Graded
 from grader.cluster import node
 
 def failing(context, plan, submission, tools, limits):
-    return pipeline.failed(plan, submission, "no space left on device")
+    return Graded(pipeline.failed(plan, submission, "no space left on device"))
 
 node.isolated = failing
 """
