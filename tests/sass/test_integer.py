@@ -196,5 +196,5 @@ def test_a_modifier_that_is_not_known_is_refused(row: str) -> None:
     """A wrong trace is worth less than none."""
     from grader.sass.listing import UnknownCodeError
 
-    with pytest.raises(UnknownCodeError, match=row.split()[0]):
+    with pytest.raises(UnknownCodeError, match=row.split(maxsplit=1)[0]):
         execute(row)
