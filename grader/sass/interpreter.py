@@ -62,6 +62,8 @@ NO_EFFECT = frozenset(
 
 _WAYS = frozenset(("BRA", "EXIT", "CALL", "RET", "BAR", "BSYNC", "WARPSYNC", "KILL"))
 INSTRUCTION_BYTES = 16
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a handler raises for a form whose operands are others than those that it knows."""
 _PATIENCE = 200
 """After so many turns of those who are first in the code the last get one: the first may wait for them."""
 _WINDOWS = 0x18
@@ -103,7 +105,7 @@ def _step(linked: Link) -> Step:
         return handler(linked)
     except UnknownCodeError as problem:
         return _fails(problem)
-    except (ValueError, IndexError, TypeError):  # a form whose operands are others than those of the table
+    except _MALFORMED:
         return _fails(linked.unknown())
 
 
@@ -161,10 +163,10 @@ def run(program: Program, m: Machine, most_steps: int) -> Trace:
             if left < 0:
                 raise TooMuchWorkError("the kernel did not come to its end")
             if pc >= len(program.code):
-                raise UnknownCodeError("the end of the code")
+                raise _unknown(program, pc)
             stops = program.steps[pc] is None
             m.trace.runs.append((group.pc, pc + stops, group.lanes))
-            going = _ways(program, m, pc, group.lanes, waits) if stops else [Group(pc, group.lanes)]
+            going = _going(program, m, pc, group.lanes, waits) if stops else [Group(pc, group.lanes)]
             ready = merged(ready + going)
     return m.trace
 
@@ -172,14 +174,30 @@ def run(program: Program, m: Machine, most_steps: int) -> Trace:
 def _straight(program: Program, m: Machine, group: Group, stop: int) -> int:
     """Run lanes up to where others are, or to an instruction that decides about ways; gives which."""
     m.mask, pc = group.lanes, group.pc
-    while True:
-        step = program.steps[pc]
-        if step is None:
-            return pc
-        step(m)
-        pc += 1
-        if pc >= stop:
-            return pc
+    try:
+        while (step := program.steps[pc]) is not None:
+            step(m)
+            pc += 1
+            if pc >= stop:
+                break
+    except _MALFORMED as problem:
+        raise _unknown(program, pc) from problem
+    return pc
+
+
+def _unknown(program: Program, pc: int) -> UnknownCodeError:
+    """That an instruction is not interpreted, or that the code ends where one should be."""
+    if not 0 <= pc < len(program.code):
+        return UnknownCodeError("the end of the code")
+    return UnknownCodeError(".".join((program.code[pc].opcode, *program.code[pc].modifiers)))
+
+
+def _going(program: Program, m: Machine, pc: int, lanes: Mask, waits: Waits) -> list[Group]:
+    """As `_ways`, for code that may be any."""
+    try:
+        return _ways(program, m, pc, lanes, waits)
+    except _MALFORMED as problem:
+        raise _unknown(program, pc) from problem
 
 
 def _ways(program: Program, m: Machine, pc: int, lanes: Mask, waits: Waits) -> list[Group]:
