@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,27 +25,16 @@ QUIET = replace(H100, fill_sector=0.0)
 """A device whose L1 is filled at no cost."""
 
 
-def operation(kind: str = "", *, pipe: int = ALONE, line: int = 1, **others: Any) -> Operation:
-    """An operation that takes a slot for one cycle and waits for nothing, but for what is said."""
-    usual = {
-        "busy": 1.0 if pipe != ALONE else 0.0,
-        "stall": 1.0,
-        "waits": (),
-        "sets": NO_SCOREBOARD,
-        "reads": NO_SCOREBOARD,
-        "latency": 0.0,
-    }
-    return Operation(pipe=pipe, kind=kind, line=line, **(usual | others))
-
-
-FMA_CHAIN = operation(pipe=FMA, stall=4.0)
-FREE = operation(pipe=FMA)
-LDS = operation("shared", latency=H100.shared_latency, sets=0, line=2)
-LDG = operation("load", sets=0, line=3)
-STG = operation("store", line=4)
-BARRIER = operation("barrier", line=5)
-USE = operation(waits=(0,), line=6)
-BRANCH = operation("branch", line=7)
+PLAIN = Operation(ALONE, 0.0, 1.0, (), NO_SCOREBOARD, NO_SCOREBOARD, "", 0.0, 1)
+"""It takes a slot for one cycle, and waits for nothing."""
+FREE = replace(PLAIN, pipe=FMA, busy=1.0)
+FMA_CHAIN = replace(FREE, stall=4.0)
+LDS = replace(PLAIN, kind="shared", latency=H100.shared_latency, sets=0, line=2)
+LDG = replace(PLAIN, kind="load", sets=0, line=3)
+STG = replace(PLAIN, kind="store", line=4)
+BARRIER = replace(PLAIN, kind="barrier", line=5)
+USE = replace(PLAIN, waits=(0,), line=6)
+BRANCH = replace(PLAIN, kind="branch", line=7)
 
 
 def warp(*parts: tuple[Operation, int] | Operation) -> list[Operation]:
@@ -104,7 +93,7 @@ def test_a_partition_issues_one_instruction_a_cycle(warps: int, cycles: int) -> 
 
 def test_a_pipe_that_is_busy_takes_no_other_instruction() -> None:
     """An instruction of another pipe goes between."""
-    slow = operation(pipe=ALU, busy=2.0)
+    slow = replace(PLAIN, pipe=ALU, busy=2.0)
     alone = simulate([warp((slow, 100))])
     mixed = simulate([[slow, FREE] * 100])
     assert alone.cycles == pytest.approx(mixed.cycles, abs=2) == pytest.approx(200, abs=2)
@@ -126,7 +115,7 @@ def test_who_uses_a_result_waits_for_its_scoreboard() -> None:
     outcome = simulate([warp(LDS, USE)])
     assert outcome.cycles == pytest.approx(H100.shared_latency + 1)
     assert waited(outcome, "latency") == pytest.approx(H100.shared_latency - 1)
-    assert simulate([warp(LDS, operation(waits=(1,)))]).cycles == 2
+    assert simulate([warp(LDS, replace(USE, waits=(1,)))]).cycles == 2
 
 
 def test_a_load_waits_for_dram_longer_than_for_l2_and_for_that_longer_than_for_l1() -> None:
