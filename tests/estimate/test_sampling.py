@@ -80,7 +80,7 @@ def test_blocks_are_spread_over_the_grid_and_none_is_taken_twice(grid: Dim3) -> 
     values = floats(64)
     for multiprocessors in (1, 2, 8, 100):
         few = replace(H100, multiprocessors=multiprocessors)
-        result = sample(replace(coded("endless", grid, (32, 1, 1), values + 1)), few)
+        result = sample(coded("endless", grid, (32, 1, 1), values + 1), few)
         total = grid[0] * grid[1] * grid[2]
         assert len(set(result.blocks)) == len(result.blocks) == min(32, -(-total // multiprocessors))
         assert all(0 <= block < total for block in result.blocks)
