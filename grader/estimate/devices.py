@@ -79,13 +79,13 @@ class Device:
     dirty: float = 0.36
     """The share of L2 that must be written to DRAM before a launch can use it."""
     tag_cycles: float = 0.27
-    """Cycles that L1 takes to look a line up."""
+    """Cycles that L1 takes to look a line up, where there are many; up to four take one."""
     fill_sector: float = 0.5
     """Cycles of the unit of loads that a sector takes which comes from L2."""
     store_sector: float = 1.0
-    """Cycles that a sector of a store takes, and a part of one; a line takes at least `store_line`."""
-    store_part: float = 1.25
-    store_line: float = 2.0
+    """Cycles of the unit of stores that a sector takes."""
+    store_line: float = 1.0
+    """What a line takes in addition, some sector of which is written in part."""
     written_sector: float = 2.07
     """Cycles of one multiprocessor that L2 takes to write a sector when all write; a line takes at least
     `written_line`."""

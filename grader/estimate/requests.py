@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BANKS, WORD = 32, 4
 LINE_SHIFT, SECTOR_SHIFT = 7, 5
 SECTOR_BYTES = 1 << SECTOR_SHIFT
+LINES_A_CYCLE = 4
+"""So many lines L1 looks up in a cycle."""
 ATOMIC_SECTOR = 3.5
 """Cycles that atomics on a sector take a multiprocessor."""
 
@@ -130,14 +132,20 @@ def _pattern(
         bits[sector >> 2] = bits.get(sector >> 2, 0) | 1 << (sector & 3)
     written = 0.0
     if kind == "load":
-        passes = max(_passes(pattern, lanes, size, kind, in_pairs=False), device.tag_cycles * len(bits))
+        looked_up = max(-(-len(bits) // LINES_A_CYCLE), device.tag_cycles * len(bits))
+        passes = max(_passes(pattern, lanes, size, kind, in_pairs=False), looked_up)
     elif kind == "store":
-        whole = len(np.unique(pattern)) * size >= len(sectors) * SECTOR_BYTES
-        each = device.store_sector if whole else device.store_part
-        passes = max(each * len(sectors), device.store_line * len(bits))
+        in_part = device.store_line * _lines_in_part(pattern, size)
+        passes = max(device.store_sector * len(sectors) + in_part, 1 + size / WORD)
         written = sum(
             max(device.written_line, device.written_sector * mask.bit_count()) for mask in bits.values()
         )
     else:
         passes, written = float(len(sectors)), ATOMIC_SECTOR * len(sectors)
     return (passes, written, *(float(number) for line in bits.items() for number in line))
+
+
+def _lines_in_part(pattern: NDArray[np.int64], size: int) -> int:
+    """How many lines a store writes of which it leaves a part of some sector as it is."""
+    sectors, stores = np.unique(np.unique(pattern) >> SECTOR_SHIFT, return_counts=True)
+    return len(np.unique(sectors[stores * size < SECTOR_BYTES] >> LINE_SHIFT - SECTOR_SHIFT))

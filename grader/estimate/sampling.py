@@ -117,9 +117,9 @@ _TURNS = (0.618, 0.414)
 def _spread(launch: CodedLaunch, count: int) -> tuple[int, ...]:
     """So many blocks, evenly over the grid, and not all in one column or row of it."""
     columns, rows, layers = launch.grid
-    even = ((2 * number + 1) * launch.blocks // (2 * count) for number in range(count))
+    even = tuple((2 * number + 1) * launch.blocks // (2 * count) for number in range(count))
     if columns == launch.blocks:
-        return tuple(even)
+        return even
     spread = []
     for number, block in enumerate(even):
         x, y, z = block % columns, block // columns % rows, block // (columns * rows)
@@ -127,7 +127,7 @@ def _spread(launch: CodedLaunch, count: int) -> tuple[int, ...]:
         if layers > 1:
             y = (y + int(number * _TURNS[1] * rows)) % rows
         spread.append((z * rows + y) * columns + x)
-    return tuple(spread)
+    return tuple(spread) if len(set(spread)) == count else even
 
 
 def resident_blocks(launch: CodedLaunch, device: Device) -> int:
@@ -137,7 +137,7 @@ def resident_blocks(launch: CodedLaunch, device: Device) -> int:
     load = Load(device.architecture, limits, threads, launch.registers, launch.shared_bytes)
     per_partition = limits.registers // limits.partitions // load.warp_registers
     by_registers = per_partition * limits.partitions // load.warps
-    by_shared = limits.shared_bytes // load.block_shared
+    by_shared = limits.shared_bytes // max(1, load.block_shared)
     return max(1, min(limits.threads // (load.warps * WARP), limits.blocks, by_registers, by_shared))
 
 

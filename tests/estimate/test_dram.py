@@ -1,0 +1,80 @@
+"""What comes from DRAM, seen from how the blocks of a grid share arrays."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.estimate.devices import H100
+from grader.estimate.dram import DramShares
+from grader.estimate.multiprocessor import NOTHING, Request
+from tests.estimate.launches import floats, sampled
+
+if TYPE_CHECKING:
+    from grader.estimate.sampling import SampledBlocks
+
+
+@cache
+def product(n: int) -> SampledBlocks:
+    """A product of matrices of n × n, a thread for each element, in blocks of 16 × 16."""
+    square = floats(n, n)
+    return sampled("product", (n // 16, n // 16, 1), (16, 16, 1), square, square.copy(), square.copy(), n)
+
+
+def request_in(blocks: SampledBlocks, array: int, *, written: float = 0.0) -> Request:
+    """A request for the first line of an array, with what is known of that array."""
+    start, _ = blocks.launch.arrays[array]
+    return DramShares(blocks).with_share(Request(1.0, ((start >> 7, 0b1111),), written=written))
+
+
+def test_blocks_of_a_product_share_rows_and_columns() -> None:
+    """Of 256 × 256 a block needs 16 rows and 16 columns, and so do the 15 others of its row or column."""
+    blocks = product(256)
+    assert request_in(blocks, 0).dram == pytest.approx(1 / 16)
+    assert request_in(blocks, 1).dram == pytest.approx(1 / 16)
+    assert request_in(blocks, 2).dram == 1.0
+
+
+def test_blocks_of_a_copy_share_nothing() -> None:
+    """Each sector comes from DRAM once, and as late as that."""
+    n = 1 << 20
+    blocks = sampled("copy", (n // 256, 1, 1), (256, 1, 1), floats(n), floats(n))
+    for array in (0, 1):
+        one = request_in(blocks, array)
+        assert (one.dram, one.late) == (1.0, 1.0)
+
+
+def test_what_an_earlier_wave_has_fetched_is_not_late() -> None:
+    """Of 1024 × 1024 a wave needs all columns of the right factor, and new rows of the left."""
+    blocks = product(1024)
+    waves = blocks.launch.blocks / (H100.multiprocessors * blocks.resident)
+    assert waves > 3
+    left, right = request_in(blocks, 0), request_in(blocks, 1)
+    assert right.late == pytest.approx(1 / waves, rel=0.05)
+    assert left.late > 0.8
+    assert request_in(product(256), 1).late == 1.0
+
+
+def test_arrays_that_l2_cannot_hold_are_fetched_by_every_wave() -> None:
+    """Of 2048 × 2048 the right factor comes once for each wave of blocks."""
+    blocks = product(2048)
+    waves = blocks.launch.blocks / (H100.multiprocessors * blocks.resident)
+    assert request_in(blocks, 1).dram == pytest.approx(waves / 128, rel=0.05)
+    assert request_in(blocks, 1).late == 1.0
+
+
+def test_what_is_fetched_makes_l2_write_what_it_held() -> None:
+    """A part of L2 where all fits; where not, all that is written has to go to DRAM."""
+    small, n = product(256), 1 << 24
+    large = sampled("copy", (n // 256, 1, 1), (256, 1, 1), floats(n), floats(n))
+    assert request_in(small, 0).evicts == pytest.approx(H100.dirty)
+    assert request_in(small, 2, written=1.0).evicts == pytest.approx(H100.dirty)
+    assert request_in(large, 0).evicts < H100.dirty
+    assert request_in(large, 1, written=1.0).evicts > 0.5
+
+
+def test_a_request_for_nothing_stays_as_it_is() -> None:
+    """Of shared memory there is no line."""
+    assert DramShares(product(256)).with_share(NOTHING) is NOTHING
