@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.emulator.memory.layout import VariablesTooLargeError, VariableTooSmallError
-from grader.errors import GraderError, ToolMissing
+from grader.errors import GraderError
 from grader.estimate.coded import coded_launch
 from grader.estimate.devices import DEVICES
 from grader.estimate.kernel_time import time_of
 from grader.estimate.sampling import sample
 from grader.estimate.warps import Changed
 from grader.model import LIMITS, EstimatedChange, KernelEstimate, LimitShare, Ratio
-from grader.nvcc import machine_code
 from grader.sass.listing import UnknownCodeError
 from grader.sass.machine import StrayError, TooMuchWorkError
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from grader.estimate.kernel_time import KernelTime
     from grader.estimate.sampling import SampledBlocks
     from grader.model import Argument, Build, Launch, Named
-    from grader.nvcc import Tools
+    from grader.nvcc import MachineCode
 
 ERROR_BOUND = 0.25
 """The share by which nine in ten ratios were off at most: `python -m tests.bench.estimate`."""
@@ -60,18 +59,12 @@ class EstimatedKernel:
 
 
 def estimate_kernel(
-    tools: Tools, build: Build, launch: Launch, arguments: tuple[Argument, ...], device: Device
+    code: MachineCode, build: Build, launch: Launch, arguments: tuple[Argument, ...], device: Device
 ) -> EstimatedKernel:
-    """The time of one launch of a build.
-
-    Raises NotEstimatedError, and OurError where a tool of ours fails.
-    """
+    """The time of one launch of a build that has become ``code``; raises NotEstimatedError."""
     try:
-        code = machine_code(tools, build.ptx, device.architecture)
         sampled = sample(coded_launch(code, build, launch, arguments, device.architecture), device)
         time = time_of(sampled)
-    except ToolMissing as problem:
-        raise NotEstimatedError("no-disassembler") from problem
     except UnknownCodeError as problem:
         raise NotEstimatedError("machine-code", (("opcode", problem.opcode),)) from problem
     except TooMuchWorkError as problem:

@@ -7,6 +7,7 @@ Build ─backend▶ CaseRun per case ─compared▶ CaseEvidence per case
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -67,6 +68,23 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
 
     A failure of ours is in the records, case by case.
     """
+    if not _is_estimated(plan, built):
+        return _gathered(plan, submission, built, tools)
+    from grader.kinds.kernel import estimating  # noqa: PLC0415 - most submissions of a class do without
+
+    with ThreadPoolExecutor(1) as pool:  # ptxas and nvdisasm run while the emulator does
+        code = pool.submit(estimating.code_for, tools, built, estimating.device_for(plan))
+        evidence, seconds = _gathered(plan, submission, built, tools)
+    if not all(_came_right(case) for case in evidence.cases):
+        return replace(evidence, estimate=Estimate(estimating.device_for(plan), problem="wrong")), seconds
+    estimate = estimating.estimate_build(plan, evidence.build, tools, estimating.device_for(plan), code=code)
+    return replace(evidence, estimate=estimate), seconds
+
+
+def _gathered(
+    plan: Plan, submission: Submission, built: Build, tools: Tools
+) -> tuple[Evidence, Named[float]]:
+    """All that can be known of a build but how fast it would be elsewhere."""
     oracle = load_oracle(reference_folder(plan.assignment), array_types(plan.assignment.kernel))
     text = tuple(submission.source.decode("latin-1").split("\n"))
     judged_by_hand = not plan.backend.runs_any_ptx and not plan.assignment.kernel.inline_asm
@@ -95,26 +113,15 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
     )
     evidence = _finished(plan, cases, runs.cases, oracle, evidence)
     evidence = replace(evidence, structures=_structures(kernels))
-    return replace(evidence, estimate=_estimate(plan, evidence, tools)), runs.seconds
+    return evidence, runs.seconds
 
 
-def _estimate(plan: Plan, evidence: Evidence, tools: Tools) -> Estimate | None:
-    """How fast the kernel would be, where that is asked for and not measured; of one that is right."""
-    timing = plan.assignment.timing
+def _is_estimated(plan: Plan, built: Build) -> bool:
+    """Whether somebody wants to know how fast the kernel would be, and nobody measures it."""
     items = [item for item in plan.assignment.rubric if item.check == "speedup"]
     asked = plan.estimates or any(dict(item.options).get("estimate") for item in items)
-    if timing is None or not items or not asked or evidence.measures_time or not evidence.build.ok:
-        return None
-    from grader.kinds.kernel import estimating  # noqa: PLC0415 - most submissions of a class do without
-
-    device = timing.estimate_for
-    if not all(_came_right(case) for case in evidence.cases):
-        return Estimate(device, problem="wrong")
-    try:
-        return estimating.estimate_build(plan.assignment, plan.seed, evidence.build, tools, device)
-    except OurError:
-        log_swallowed("the estimate of speed")
-        return Estimate(device, problem="failed")
+    is_timed = bool(items) and plan.assignment.timing is not None
+    return asked and is_timed and built.ok and not plan.backend.measures_time
 
 
 def _came_right(case: CaseEvidence) -> bool:
