@@ -272,7 +272,7 @@ def test_an_estimate_gives_no_points_unless_the_item_says_so() -> None:
     result = without_gpu(ESTIMATE, counts=False)
     assert (result.verdict, result.fraction, result.needs_gpu) == (Verdict.SKIP, NOTHING, True)
     assert result.message == "needs a GPU: time is measured there only; an estimate gives no points"
-    failed = without_gpu(replace(ESTIMATE, ratio=None, problem="unlike"), counts=False)
+    failed = without_gpu(replace(ESTIMATE, ratio=None, problem="failed"), counts=False)
     assert failed.message == "needs a GPU: time is measured there only"
 
 
