@@ -87,13 +87,13 @@ def test_the_parts_of_a_file_are_taken_apart_where_it_is_read() -> None:
 def _twice(package: Path) -> dict[str, set[str]]:
     """The files by the names of classes that more than one of them defines.
 
-    The starter is a file to copy; `sass` calls the parts of machine code what `ptx` and the emulator call
-    those of PTX, and no file sees both.
+    The starter is a file to copy; `sass` and `estimate` call the parts of machine code and of a device what
+    `ptx` and the emulator call theirs, and no file sees both.
     """
     files: dict[str, set[str]] = {}
     for file in package.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.ClassDef) and not {"starter", "sass"} & {*file.parts}:
+            if isinstance(node, ast.ClassDef) and not {"starter", "sass", "estimate"} & {*file.parts}:
                 files.setdefault(node.name, set()).add(str(file.relative_to(package)))
     return {name: places for name, places in files.items() if len(places) > 1}
 

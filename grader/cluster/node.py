@@ -139,9 +139,9 @@ def versions() -> Named[str]:
 
 
 def _other_versions(wanted: Named[str]) -> str:
-    here = dict(versions())
-    differing = [f"{name} {here[name]}" for name, version in wanted if here[name] != version]
-    expected = [f"{name} {version}" for name, version in wanted if here[name] != version]
+    installed = dict(versions())
+    differing = [f"{name} {installed[name]}" for name, version in wanted if installed[name] != version]
+    expected = [f"{name} {version}" for name, version in wanted if installed[name] != version]
     return f"it has {', '.join(differing)}; expected {', '.join(expected)}" if differing else ""
 
 

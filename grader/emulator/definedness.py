@@ -329,10 +329,10 @@ class Definedness:
         self, m: Machine, site: int, target: Target, missing: NDArray[np.bool_], size: int
     ) -> Origins:
         """Where undefined values that lanes read from memory stem from; 0 where they are defined."""
-        here = self.number(*m.reporter.read_of(m, site, target, int(np.flatnonzero(missing)[0]), size))
+        unset = self.number(*m.reporter.read_of(m, site, target, int(np.flatnonzero(missing)[0]), size))
         memory = self._memory.get(id(target.region))
         before = np.zeros(len(missing), np.int32) if memory is None else memory[target.index]
-        return np.where(missing, np.where(before > 0, before, here), 0).astype(np.int32)
+        return np.where(missing, np.where(before > 0, before, unset), 0).astype(np.int32)
 
     def keep(self, region: Region, index: NDArray[np.int64], size: int, origins: Origins) -> None:
         """Undefined values were stored: the bytes count as not written."""

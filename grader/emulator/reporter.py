@@ -232,19 +232,19 @@ class Reporter(FindingStore):
     def deadlocked(self, m: Machine) -> None:
         """Threads wait at barriers that can never complete."""
         for waiting in m.waiting:
-            here = np.arange(m.size) if waiting.group.lanes is None else waiting.group.lanes
-            here = here[m.block_of[here] == m.block_of[here[0]]]
-            block = np.arange(m.geometry.threads) + m.block_of[here[0]] * m.geometry.threads
-            others = np.setdiff1d(block, here)
+            arrived = np.arange(m.size) if waiting.group.lanes is None else waiting.group.lanes
+            arrived = arrived[m.block_of[arrived] == m.block_of[arrived[0]]]
+            block = np.arange(m.geometry.threads) + m.block_of[arrived[0]] * m.geometry.threads
+            others = np.setdiff1d(block, arrived)
             count = int(waiting.expected if np.ndim(waiting.expected) == 0 else waiting.expected[0])
-            expected = (("expected", count), ("arrived", len(here)))
+            expected = (("expected", count), ("arrived", len(arrived)))
             where = whereabouts(m, self.names, waiting.site, others)
             details = (
-                ("who", (threads_of(m, here),)),
+                ("who", (threads_of(m, arrived),)),
                 ("expected", (Clause("threads-expected", expected),) if count else ()),
                 ("elsewhere", (Clause("elsewhere", (("where", where),)),) if where else ()),
             )
-            self._divergence(m, FindingCode.BLOCK_HANGS, waiting.site, int(here[0]), others, details)
+            self._divergence(m, FindingCode.BLOCK_HANGS, waiting.site, int(arrived[0]), others, details)
 
     def _divergence(
         self,

@@ -90,15 +90,15 @@ def without_host_code(unit: str, files: Collection[str], broken: Collection[Sour
     for declaration in _declarations(text):
         content = text[declaration.start : declaration.end]
         first = bisect_right(begins, declaration.end - len(content.lstrip()))
-        here = range(first - 1, bisect_right(begins, declaration.end - 1))
-        declared_lines = {student_lines[number][1] for number in here} | (
+        numbers = range(first - 1, bisect_right(begins, declaration.end - 1))
+        declared_lines = {student_lines[number][1] for number in numbers} | (
             set() if declaration.closed else {END_OF_UNIT}
         )
         drops = declaration.defines_function or not declared_lines.isdisjoint(broken)
         if drops and not _ON_DEVICE.search(content) and not content.lstrip().startswith(_CONDITION):
             kept += [text[end : declaration.start], re.sub(r"[^\n]", " ", content)]
             end = declaration.end
-            gone.update(here)
+            gone.update(numbers)
             places |= declared_lines
     changed = "".join((*kept, text[end:])).split("\n")
     for number, (index, _) in enumerate(student_lines):

@@ -226,10 +226,10 @@ def serially(
             results[part], current[which] = values[:-1], values[-1]
     else:
         for turn in range(int(lengths.max())):
-            here = np.flatnonzero(lengths > turn)
-            lanes = starts[here] + turn
-            results[lanes] = current[here]
-            current[here] = operation.turn(current[here], *(column[lanes] for column in columns))
+            remaining = np.flatnonzero(lengths > turn)
+            lanes = starts[remaining] + turn
+            results[lanes] = current[remaining]
+            current[remaining] = operation.turn(current[remaining], *(column[lanes] for column in columns))
     target.region.write(address[starts], current)
     if target.space != "local" and before.tobytes() != current.tobytes():
         m.changes += 1

@@ -72,14 +72,14 @@ def leave_to(m: Machine, lanes: NDArray[np.intp], phases: NDArray[np.int64]) -> 
     _look(m)
     left: list[AsyncCopy] = []
     for copy in m.copies.under_way:
-        here = np.isin(copy.lanes, lanes) if copy.phase is None else np.zeros(len(copy.lanes), np.bool_)
-        if here.any():
-            part = copy.part(here)
+        of_lanes = np.isin(copy.lanes, lanes) if copy.phase is None else np.zeros(len(copy.lanes), np.bool_)
+        if of_lanes.any():
+            part = copy.part(of_lanes)
             _write(m, part)
             rows = phases[np.searchsorted(lanes, part.lanes)]
             left.append(part._replace(words=part.words[:, :0], phase=rows))
-        if not here.all():
-            left.append(copy.part(~here))
+        if not of_lanes.all():
+            left.append(copy.part(~of_lanes))
     m.copies.keep(left)
 
 

@@ -228,10 +228,10 @@ def _union(parts: Iterable[Lanes], size: int) -> Lanes:
     taking_part = [part for part in parts if part is not None]
     if sum(map(len, taking_part)) in (0, size):  # one of them has all lanes, or all together
         return None
-    here = np.zeros(size, np.bool_)
+    is_in_part = np.zeros(size, np.bool_)
     for part in taking_part:
-        here[part] = True
-    return np.flatnonzero(here)
+        is_in_part[part] = True
+    return np.flatnonzero(is_in_part)
 
 
 def _horizon(group: Group, ready: list[Group]) -> int:

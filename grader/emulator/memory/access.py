@@ -305,10 +305,10 @@ def _split(
     result: NDArray[Any] = np.full(count, ALL_ONES[dtype.itemsize].view(dtype))
     left = np.ones(count, np.bool_)
     for space, base in [*m.memory.space.windows.items(), ("global", 0)]:
-        here = left & (np.abs(address - np.int64(base)) < WINDOW) if base else left
-        left = left & ~here
-        if here.any():
-            where = np.flatnonzero(here)
+        in_space = left & (np.abs(address - np.int64(base)) < WINDOW) if base else left
+        left = left & ~in_space
+        if in_space.any():
+            where = np.flatnonzero(in_space)
             m.active = where if active is None else active[where]
             within = _within(effect, where, count)
             result[where] = _dispatch_by_space(

@@ -218,8 +218,8 @@ def one_value(rows: Rows, racing: NDArray[np.intp], *, through_barriers: bool) -
     near = np.flatnonzero(np.isin(rows.cell, rows.cell[racing]))
     columns = (rows.cell,) if through_barriers else (rows.cell, rows.block, rows.epoch)
     number = numbered([np.concatenate((column[near], column[racing])) for column in columns])
-    here = np.isin(number[: len(near)], number[len(near) :])
-    near, number = near[here], number[: len(near)][here]
+    kept = np.isin(number[: len(near)], number[len(near) :])
+    near, number = near[kept], number[: len(near)][kept]
     if (is_strong(rows.kind[near]) | ~writes(rows.kind[near])).any():
         return False
     expected = np.zeros(int(number.max()) + 1, np.uint64)

@@ -194,8 +194,8 @@ class Events:
     def _at_barriers(self, m: Machine, kind: int, parties: tuple[Value, Value]) -> None:
         lanes, keys = parties
         for number in np.unique(keys % BARRIERS).tolist():
-            here = np.flatnonzero(keys % BARRIERS == number)
-            order = here[np.argsort(lanes[here])]
+            members = np.flatnonzero(keys % BARRIERS == number)
+            order = members[np.argsort(lanes[members])]
             self._note(m, kind, lanes[order], keys[order] + BARRIERS * m.geometry.first_block)
 
     def landed(self, m: Machine, lanes: NDArray[np.intp], began: Value) -> None:
@@ -343,10 +343,10 @@ def lane_classes(lanes: NDArray[np.int64], events: Sequence[Event], threads: int
     for number, event in enumerate(events, 1):
         if event.kind == BARRIER:
             continue
-        here = np.searchsorted(lanes, event.lanes)
+        members = np.searchsorted(lanes, event.lanes)
         keys = event.lanes if event.kind in _ALONE else event.key
         mark = _mixed(keys.astype(np.uint64) + np.uint64(number * int(_ODD) % 2**64))
-        history[here] = _mixed(history[here] * _ODD + mark)
+        history[members] = _mixed(history[members] * _ODD + mark)
     _, first, number_of = np.unique(history, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)

@@ -74,10 +74,10 @@ class Locations:
         self._columns: dict[tuple[int, int], int] = {}
         stamp = stamps(rows.when[first], rows.lane[first], scope)
         for number, cell in enumerate(self.cells.tolist()):
-            here = np.flatnonzero(rows.cell[first] == cell)
-            generation = np.searchsorted(self._stores[number], stamp[here], side="right")
+            members = np.flatnonzero(rows.cell[first] == cell)
+            generation = np.searchsorted(self._stores[number], stamp[members], side="right")
             for which in np.unique(generation).tolist():
-                part = here[generation == which]
+                part = members[generation == which]
                 column = len(self._columns)
                 self._columns[number, which] = column
                 self._writes[number, which] = np.unique(stamp[part])
@@ -95,8 +95,8 @@ class Locations:
             if event.kind == PUBLISH and len(self.cells):
                 stamp = stamps(event.when - 1, event.lanes, self.scope)
                 for cells in touched(event, self.scope):
-                    for number, here in self._among(cells):
-                        stamps_of[number].append(stamp[here])
+                    for number, members in self._among(cells):
+                        stamps_of[number].append(stamp[members])
         return [np.sort(np.concatenate([np.zeros(0, np.int64), *several])) for several in stamps_of]
 
     def _among(self, cells: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
@@ -132,10 +132,10 @@ class Sightings:
             return
         locations = self._locations
         for cells in touched(event, locations.scope):
-            for number, here in locations._among(cells):  # noqa: SLF001 - two halves of one thing
-                stamp = stamps(event.when - 1, event.lanes[here], locations.scope)
+            for number, members in locations._among(cells):  # noqa: SLF001 - two halves of one thing
+                stamp = stamps(event.when - 1, event.lanes[members], locations.scope)
                 order = np.argsort(stamp)
-                positions, stamp = here[order], stamp[order]
+                positions, stamp = members[order], stamp[order]
                 column = locations.column_of(number, self._generation[number])
                 if event.kind != PUBLISH and column >= 0:
                     before = np.concatenate(([self._latest[number]], stamp[:-1]))
@@ -143,7 +143,7 @@ class Sightings:
                         before[:] = self._latest[number]
                     yield column, positions, locations.writes_seen(number, self._generation[number], before)
                 if event.kind == PUBLISH:
-                    self._generation[number] += len(here)
+                    self._generation[number] += len(members)
                 if event.kind != OBSERVE:
                     self._latest[number] = stamp[-1]
 
@@ -163,11 +163,11 @@ def strong_accesses(rows: Rows, scope: Scope) -> list[Event]:
     part = np.arange(count) - np.repeat(starts, np.diff(np.append(starts, count)))
     events = []
     for when, number in np.unique(np.stack((strong.when, part)), axis=1).T.tolist():
-        here = np.flatnonzero((strong.when == when) & (part == number))
-        kind = strong.kind[here[:1]]
+        members = np.flatnonzero((strong.when == when) & (part == number))
+        kind = strong.kind[members[:1]]
         event_kind = UPDATE if (kind & UPDATES).any() else PUBLISH if writes(kind).any() else OBSERVE
-        byte = strong.cell[here] * scope.grain
-        lanes = strong.lane[here]
+        byte = strong.cell[members] * scope.grain
+        lanes = strong.lane[members]
         events.append(
             Event(when + 1, event_kind, lanes, byte, space=scope.space, byte=byte, size=scope.grain)
         )

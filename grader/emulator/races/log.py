@@ -275,11 +275,11 @@ class AccessLog:
         for (access, cell), marked in zip(cells, suspect, strict=True):
             if marked is None:
                 continue
-            here = marked[cell]
-            if not access.kind & WRITES and not events and not engines and here.any():
-                here &= outermost.of(cell)
-            if here.any():
-                chosen.append(part_of(m, access, here))
+            in_cells = marked[cell]
+            if not access.kind & WRITES and not events and not engines and in_cells.any():
+                in_cells &= outermost.of(cell)
+            if in_cells.any():
+                chosen.append(part_of(m, access, in_cells))
         if sum(access.byte.size for access in chosen) > MOST_JUDGED:
             chosen = lowest_cells(m, chosen, MOST_JUDGED)
         rows = self._resolved(spelt_out(m, chosen, self.grain))

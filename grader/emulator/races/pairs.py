@@ -207,13 +207,15 @@ def _described(
     sites = int(rows.site.max()) + 1
     number = ((rows.site[later] * sites + rows.site[earlier]) * 3 + hazard) * len(_LEVELS) + level
     for group in np.unique(number).tolist():
-        here = np.flatnonzero(number == group)
+        members = np.flatnonzero(number == group)
         site, other_site = divmod(group // len(_LEVELS) // 3, sites)
         kind, how_far = group // len(_LEVELS) % 3, group % len(_LEVELS)
-        cells = rows.cell[earlier[here]]
-        example = here[int(np.argmin(cells))]
+        cells = rows.cell[earlier[members]]
+        example = members[int(np.argmin(cells))]
         first, second = earlier[example], later[example]
-        silent = kind == _WAW and one_value(rows, earlier[here], through_barriers=_LEVELS[how_far] == "block")
+        silent = kind == _WAW and one_value(
+            rows, earlier[members], through_barriers=_LEVELS[how_far] == "block"
+        )
         conflict = Conflict(
             site,
             other_site,

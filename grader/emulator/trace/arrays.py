@@ -89,7 +89,7 @@ class TouchedArray:
         values = as_numbers(region.bytes[start : start + size].copy().view(self.dtype)).tolist()
         written = region.written(start, start + size).reshape(-1, self.itemsize)
         held: list[bool] = np.all(written, axis=1).tolist()
-        return tuple(value if here else None for value, here in zip(values, held, strict=True))
+        return tuple(value if is_held else None for value, is_held in zip(values, held, strict=True))
 
 
 @dataclass(eq=False, slots=True)

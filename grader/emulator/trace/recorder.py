@@ -128,11 +128,11 @@ class _Zeros:
         if batch.kind != "store" or (batch.target, line) not in self.filled:
             return ()
         loads = [batch for batch in batches if batch.kind == "load" and batch.target not in shared]
-        here = {thread for batch in loads for thread in batch.threads.tolist()}
+        loading = {thread for batch in loads for thread in batch.threads.tolist()}
         return tuple(
             thread
             for thread, value in zip(batch.threads.tolist(), batch.values, strict=False)
-            if value == 0 and thread not in here and interval - self.loaded.get(thread, -2) > 1
+            if value == 0 and thread not in loading and interval - self.loaded.get(thread, -2) > 1
         )
 
 
