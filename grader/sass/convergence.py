@@ -14,7 +14,7 @@ import numpy as np
 from grader.sass.listing import Integer, Register
 from grader.sass.machine import WARP, whole_warps
 from grader.sass.operands import Link, register_index
-from grader.sass.warps import acting, ballot, unpacked
+from grader.sass.warps import acting, ballot, of_first, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,12 +64,7 @@ def _move(link: Link) -> Step:
         return lambda m: m.write(register, np.repeat(ballot(_lanes(m, number).reshape(-1, WARP)), WARP))
     bits = link.word(source)
 
-    def step(m: Machine) -> None:
-        words = np.broadcast_to(bits(m), (m.lanes,))
-        # The bits are those of the lanes that are active, which all have the same.
-        _set(m, number, (words >> m.lane.astype(np.uint32) & np.uint32(1)).astype(np.bool_))
-
-    return step
+    return lambda m: _set(m, number, unpacked(of_first(m, bits(m))))
 
 
 def _barrier(link: Link, operand: Operand) -> int:

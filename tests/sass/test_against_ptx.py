@@ -1,4 +1,4 @@
-"""Machine code of each architecture leaves in memory what the PTX emulator does: kernels of courses and intrinsics.
+"""Machine code of each architecture does to memory what the PTX emulator does: courses' kernels, intrinsics.
 
 Floats may differ where ptxas makes one instruction of a product and a sum (PTX ISA, section 9.7.3).
 """
@@ -32,12 +32,14 @@ UNKNOWN = {
     "device_heap": "LEPC",
     "function_pointers": "CALL",
     "virtual_shapes": "CALL",
-    "groups_reduce": "",  # votes of tiles, which take turns
+    "groups_reduce": "R2UR|WARPSYNC.EXCLUSIVE",  # votes of tiles, which take turns
     "matmul_wmma": "MOVM",
     "matmul_mma": "LDSM",
-    "matmul_int8": "IMMA",
+    "matmul_int8": "MMA",
 }
 """Kernels of the library that end in the name of an instruction that is not interpreted."""
+READ = {("groups_reduce", 75)}
+"""Those of them that are run all the same, by architecture."""
 NEEDS = {"dot_bytes": 80, "monte_carlo_pi": 80, "spin_lock": 80, "matmul_mma": 80, "matrix_vector_bfloat": 80}
 """Kernels that use what older devices do not have."""
 WITHIN = {"halves": 4e-3, "matmul_half2": 4e-3, "matrix_vector_bfloat": 2e-2}
@@ -108,17 +110,16 @@ def test_a_course_kernel_does_the_same(make: Callable[[], Example]) -> None:
             continue
         example = make()
         case = library_case(name, example, architecture)
-        try:
-            got, wanted = run_code(case, architecture).arrays, run_ptx(case)
-        except UnknownCodeError as problem:
-            assert name in UNKNOWN, problem
-            assert problem.opcode.startswith(UNKNOWN[name]), problem
+        if name in UNKNOWN and (name, architecture) not in READ:
+            with pytest.raises(UnknownCodeError, match=UNKNOWN[name]):
+                run_code(case, architecture)
             continue
+        got, wanted = run_code(case, architecture).arrays, run_ptx(case)
         for place in example.out:
-            pair = [got[f"a{place}"], wanted[f"a{place}"]]
+            one, other = got[f"a{place}"], wanted[f"a{place}"]
             if place in example.unordered:
-                pair = [np.sort(array, axis=None) for array in pair]
-            wrong = unlike(*pair, max(example.within, WITHIN.get(name, 1e-5)))
+                one, other = np.sort(one, axis=None), np.sort(other, axis=None)
+            wrong = unlike(one, other, max(example.within, WITHIN.get(name, 1e-5)))
             assert not wrong, f"sm_{architecture}: {wrong} elements of output {place} differ"
 
 
