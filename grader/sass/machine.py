@@ -133,8 +133,8 @@ class Machine:
     """Where in the local memory of all lanes that of each begins."""
     ended: Mask = None
     """The lanes that came to their end; None where none did."""
-    convergence: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
-    """The lanes that a convergence barrier waits for, by its number."""
+    convergence: dict[int, NDArray[np.uint32]] = field(default_factory=dict)
+    """By the number of a convergence barrier the lanes that each lane meets there, as bits."""
     votes: NDArray[np.uint32] = field(default_factory=lambda: ZERO)
     """What the last barrier that reduces gave each lane."""
     _local: NDArray[np.uint8] | None = None
