@@ -9,7 +9,7 @@ import numpy as np
 from grader.sass.listing import Integer, Register, UnknownCodeError
 from grader.sass.machine import TRUE, WARP, ZERO
 from grader.sass.operands import MASK, is_predicate, predicate_index, register_index
-from grader.sass.warps import acting
+from grader.sass.warps import acting, of_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -314,13 +314,10 @@ def _to_uniform(link: Link) -> Step:
             m.write(to, words)
             m.decide(agreed, TRUE)
             return
-        lanes = acting(m).reshape(-1, WARP)
-        first = lanes.argmax(axis=1)
-        words = words.reshape(-1, WARP)
-        chosen = words[np.arange(len(first)), first]
-        if agreed >= 0 and ((words != chosen[:, None]) & lanes).any():
+        chosen = np.repeat(of_first(m, words), WARP)
+        if agreed >= 0 and ((words != chosen) & acting(m)).any():
             raise link.unknown()  # what follows then was not found out
-        m.write(to, np.repeat(chosen, WARP))
+        m.write(to, chosen)
         m.decide(agreed, TRUE)
 
     return step

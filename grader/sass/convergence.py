@@ -13,8 +13,8 @@ import numpy as np
 
 from grader.sass.listing import Integer, Register
 from grader.sass.machine import WARP, whole_warps
-from grader.sass.operands import Link, register_index
-from grader.sass.warps import acting, ballot, unpacked
+from grader.sass.operands import MASK, Link, register_index
+from grader.sass.warps import acting, ballot, of_first, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,43 +33,41 @@ def barrier_number(operand: Operand) -> int:
 def _enter(link: Link) -> Step:
     """BSSY: the active lanes are those that will meet."""
     number = _barrier(link, link.operands[0])
-    return lambda m: _set(m, number, acting(m))
+    return lambda m: _set(m, number, np.repeat(ballot(acting(m).reshape(-1, WARP)), WARP))
 
 
-def _set(m: Machine, number: int, lanes: NDArray[np.bool_]) -> None:
-    before = m.convergence.get(number)
-    if before is not None and m.mask is not None:
-        lanes = np.where(whole_warps(m.mask), lanes, before)
-    m.convergence[number] = lanes
+def _set(m: Machine, number: int, masks: NDArray[np.uint32]) -> None:
+    """Give the active lanes a barrier; each lane keeps its own, as a function that saves it expects."""
+    m.convergence[number] = masks if m.mask is None else np.where(m.mask, masks, _masks(m, number))
+
+
+def _masks(m: Machine, number: int) -> NDArray[np.uint32]:
+    return m.convergence.get(number, np.zeros(m.lanes, np.uint32))
 
 
 def _leave(link: Link) -> Step:
-    """BREAK: the active lanes will not come."""
+    """BREAK: the active lanes will not come; the others of their barrier do not wait for them."""
     number = next((n for n in map(barrier_number, link.operands) if n >= 0), -1)
 
     def step(m: Machine) -> None:
-        if number in m.convergence:
-            m.convergence[number] = m.convergence[number] & ~acting(m)
+        masks, lanes = _masks(m, number), acting(m)
+        leaving = np.repeat(ballot(lanes.reshape(-1, WARP)), WARP)
+        concerned = masks == np.repeat(of_first(m, masks), WARP)
+        m.convergence[number] = np.where(concerned, masks & ~leaving, masks)
 
     return step
 
 
 def _move(link: Link) -> Step:
-    """BMOV: the lanes of a barrier as the bits of a register, or the other way."""
+    """BMOV: a barrier to a register, or the other way."""
     link.only("32", "CLEAR")
     to, source = link.operands
     number = barrier_number(to)
     if number < 0:
         number, register = _barrier(link, source), register_index(to)
-        return lambda m: m.write(register, np.repeat(ballot(_lanes(m, number).reshape(-1, WARP)), WARP))
+        return lambda m: m.write(register, _masks(m, number))
     bits = link.word(source)
-
-    def step(m: Machine) -> None:
-        words = np.broadcast_to(bits(m), (m.lanes,))
-        # The bits are those of the lanes that are active, which all have the same.
-        _set(m, number, (words >> m.lane.astype(np.uint32) & np.uint32(1)).astype(np.bool_))
-
-    return step
+    return lambda m: _set(m, number, np.broadcast_to(bits(m), (m.lanes,)))
 
 
 def _barrier(link: Link, operand: Operand) -> int:
@@ -79,35 +77,37 @@ def _barrier(link: Link, operand: Operand) -> int:
     return number
 
 
-def _lanes(m: Machine, number: int) -> NDArray[np.bool_]:
-    return m.convergence.get(number, np.zeros(m.lanes, np.bool_))
-
-
-def expected(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whom lanes wait for at a BSYNC or a WARPSYNC, as far as they have not ended."""
+def waiting(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of the lanes at a BSYNC or a WARPSYNC wait for others there that have not ended."""
     if instruction.opcode == "BSYNC":
         number = next((n for n in map(barrier_number, instruction.operands) if n >= 0), -1)
-        named = _lanes(m, number)
+        masks = _masks(m, number)
     else:
-        named = _named(m, instruction, lanes)
-    present = named if m.threads is None else named & m.threads
-    return present if m.ended is None else present & ~m.ended
+        masks = _named(m, instruction, lanes)
+    everybody = np.ones(m.lanes, np.bool_) if m.threads is None else m.threads
+    alive = everybody if m.ended is None else everybody & ~m.ended
+    present, rows = lanes.reshape(-1, WARP), masks.reshape(-1, WARP)
+    first = rows[np.arange(len(rows)), present.argmax(axis=1)][:, None]
+    if ((rows == first) | ~present).all():
+        came = ballot(present)[:, None]
+    else:  # a function that calls itself may have lanes at one place for several barriers
+        same = (rows[:, :, None] == rows[:, None, :]) & present[:, None, :]
+        came = ballot(same.reshape(-1, WARP)).reshape(-1, WARP)
+    missing = rows & ballot(alive.reshape(-1, WARP))[:, None] & ~came
+    return lanes & (missing != 0).reshape(-1)
 
 
-def _named(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The lanes of the masks that a WARPSYNC gives; without one it waits for the whole warp."""
+def _named(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) -> NDArray[np.uint32]:
+    """The masks that a WARPSYNC gives; without one it waits for the whole warp."""
     link = Link(instruction, 0, {})
     link.only("ALL", "COLLECTIVE", "EXCLUSIVE")
-    masks = [operand for operand in instruction.operands if isinstance(operand, Register | Integer)]
-    if not masks:
-        return whole_warps(lanes)
-    words = np.broadcast_to(link.word(masks[0])(m), (m.lanes,)).reshape(-1, WARP)
-    active = lanes.reshape(-1, WARP)
-    given = np.where(active, words, np.uint32(0))
-    joined = np.bitwise_or.reduce(given, axis=1)
-    if link.has("EXCLUSIVE") and ((given != joined[:, None]) & active).any():
+    operands = [operand for operand in instruction.operands if isinstance(operand, Register | Integer)]
+    if not operands:
+        return np.full(m.lanes, MASK, np.uint32)
+    masks = np.broadcast_to(link.word(operands[0])(m), (m.lanes,))
+    if link.has("EXCLUSIVE") and (lanes & (masks != np.repeat(of_first(m, masks), WARP))).any():
         raise link.unknown()  # lanes with one mask after those with another
-    return unpacked(joined)
+    return masks
 
 
 def is_parted(m: Machine, instruction: Instruction, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -25,6 +25,8 @@ _SYMBOLS, _NOTHING_IN_FILE = 2, 8
 _WITH_ADDEND, _RELOCATIONS = 4, 9
 _BANK = re.compile(r"\.nv\.constant(?P<bank>\d+)(?:\.(?P<kernel>.+))?")
 _VARIABLES, _ADDRESSES = 3, 4
+_MOST_BYTES = 1 << 16
+"""Of a constant bank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def constant_banks(cubin: bytes, entry: str) -> ConstantBanks:
             match = _BANK.fullmatch(section.name)
             if match and match["kernel"] in (None, entry):
                 bank = int(match["bank"])
-                contents[bank] = section.content.ljust(section.size, b"\0")
+                contents[bank] = section.content[:_MOST_BYTES].ljust(min(section.size, _MOST_BYTES), b"\0")
                 if bank == _VARIABLES:
                     variables += [
                         (name, at, size) for name, home, at, size in symbols if home == number and size
@@ -70,7 +72,7 @@ def constant_banks(cubin: bytes, entry: str) -> ConstantBanks:
                 if bank == _ADDRESSES:
                     addresses += _relocated(sections, number, symbols)
         return ConstantBanks(contents, tuple(variables), tuple(addresses))
-    except (struct.error, IndexError, ValueError) as problem:
+    except (struct.error, IndexError, OverflowError, ValueError) as problem:
         raise OurError(f"the machine code is no cubin that can be read: {problem}") from problem
 
 

@@ -118,9 +118,9 @@ def _wide_product(
     def step(m: Machine) -> None:
         x, y, addend = a(m), b(m), c(m)
         if signed:
-            product = (x.view(np.int32).astype(np.int64) * y.view(np.int32).astype(np.int64)).view(np.uint64)
+            product = np.multiply(x.view(np.int32), y.view(np.int32), dtype=np.int64).view(np.uint64)
         else:
-            product = x.astype(np.uint64) * y.astype(np.uint64)
+            product = np.multiply(x, y, dtype=np.uint64)
         total = product + addend
         if carry is not None:
             total = total + carry(m).astype(np.uint64)

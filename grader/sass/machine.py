@@ -127,12 +127,14 @@ class Machine:
     """The lanes, counted from 0."""
     lane: NDArray[np.int64] = field(init=False)
     """The place of each lane in its warp."""
-    block_of_lane: NDArray[np.int64] = field(init=False)
-    """The block that each lane is of, counted from 0."""
+    shared_at: NDArray[np.int64] = field(init=False)
+    """Where in the shared memory of all blocks that of each lane's block begins."""
+    local_at: NDArray[np.int64] = field(init=False)
+    """Where in the local memory of all lanes that of each begins."""
     ended: Mask = None
     """The lanes that came to their end; None where none did."""
-    convergence: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
-    """The lanes that a convergence barrier waits for, by its number."""
+    convergence: dict[int, NDArray[np.uint32]] = field(default_factory=dict)
+    """By the number of a convergence barrier the lanes that each lane meets there, as bits."""
     votes: NDArray[np.uint32] = field(default_factory=lambda: ZERO)
     """What the last barrier that reduces gave each lane."""
     _local: NDArray[np.uint8] | None = None
@@ -150,12 +152,17 @@ class Machine:
         self.threads = None if has_thread.all() else np.tile(has_thread, len(shape.blocks))
         self.number = np.arange(shape.lanes)
         self.lane = self.number % WARP
-        self.block_of_lane = self.number // padded
+        self.shared_at = self.number // padded * self.shared_bytes
+        self.local_at = self.number * self.local_bytes
 
     @property
     def lanes(self) -> int:
         """Lanes of the machine."""
         return len(self.number)
+
+    def over_lanes(self, value: NDArray[Any]) -> NDArray[Any]:
+        """A value for each lane, also where one is that of all."""
+        return value if value.size == self.lanes else np.broadcast_to(value, (self.lanes,))
 
     def local_memory(self) -> NDArray[np.uint8]:
         """The local memory of all lanes, one after the other."""

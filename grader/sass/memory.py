@@ -135,9 +135,9 @@ def located(
     if space == "global":
         memory, at, limit = m.memory, address, len(m.memory)
     elif space == "shared":
-        memory, at, limit = m.shared, address + m.block_of_lane * m.shared_bytes, m.shared_bytes
+        memory, at, limit = m.shared, address + m.shared_at, m.shared_bytes
     else:
-        memory, at, limit = m.local_memory(), address + m.number * m.local_bytes, m.local_bytes
+        memory, at, limit = m.local_memory(), address + m.local_at, m.local_bytes
     bits = int(np.bitwise_or.reduce(address))  # negative where one is, and with a low bit that any has
     if bits >= 0 and not bits & (size - 1) and address.max() <= limit - size:
         return memory, at
@@ -154,18 +154,20 @@ def _load(link: Link) -> Step:
     link.only(*_KNOWN, *_WIDTHS)
     size, index, to = _width(link), link.index, register_index(link.operands[0])
     kind = np.dtype(f"{'i' if link.has('S8') or link.has('S16') else 'u'}{min(size, _WORD)}")
+    shift = kind.itemsize.bit_length() - 1
 
     def make(space: str, address: Reader) -> Step:
         def step(m: Machine) -> None:
             where = address(m)
             m.note(index, space, where, size)
             memory, at = located(m, space, where, size)
-            content, first = memory.view(kind), at // kind.itemsize
+            content, first = memory.view(kind), at >> shift
             if size < _WORD:
                 m.write(to, content[first].astype(np.int32).view(np.uint32))
                 return
             for word in range(size // _WORD):
-                m.write(to + word if to >= 0 else to, content[first + word])
+                value = content.take(first + word if word else first, mode="clip")  # all are inside
+                m.write(to + word if to >= 0 else to, value)
 
         return step
 
@@ -177,6 +179,7 @@ def _store(link: Link) -> Step:
     link.only(*_KNOWN, *_WIDTHS)
     size, index, source = _width(link), link.index, link.operands[1]
     kind = np.dtype(f"u{min(size, _WORD)}")
+    shift = kind.itemsize.bit_length() - 1
     words = words_of(link, source, max(1, size // _WORD))
 
     def make(space: str, address: Reader) -> Step:
@@ -184,11 +187,11 @@ def _store(link: Link) -> Step:
             where = address(m)
             m.note(index, space, where, size)
             memory, at = located(m, space, where, size)
-            content, first = memory.view(kind), np.broadcast_to(at // kind.itemsize, (m.lanes,))
+            content, first = memory.view(kind), m.over_lanes(at >> shift)
             makers = None if m.mask is None and m.threads is None else acting(m)
             first = first if makers is None else first[makers]
             for number, word in enumerate(words):
-                value = np.broadcast_to(word(m), (m.lanes,))
+                value = m.over_lanes(word(m))
                 content[first + number if number else first] = value if makers is None else value[makers]
 
         return step

@@ -187,12 +187,16 @@ def predicate_index(operand: Operand) -> int:
 def write_pair(m: Machine, register: int, value: NDArray[np.uint64]) -> None:
     """Write 64 bits to two registers."""
     if register >= 0:
-        m.write(register, value.astype(np.uint32))
-        m.write(register + 1, (value >> np.uint64(32)).astype(np.uint32))
+        halves = value.view(np.uint32)
+        m.write(register, halves[0::2].copy())
+        m.write(register + 1, halves[1::2].copy())
 
 
 def _joined(low: NDArray[np.uint32], high: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    return low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
+    pairs = np.empty(max(low.size, high.size), np.uint64)
+    halves = pairs.view(np.uint32)
+    halves[0::2], halves[1::2] = low, high
+    return pairs
 
 
 def _fixed(value: NDArray[Any]) -> Reader:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.sass.convergence import expected
-from grader.sass.machine import WARP, Group, TooMuchWorkError, whole_warps
+from grader.sass.convergence import waiting
+from grader.sass.machine import WARP, Group, TooMuchWorkError
 from grader.sass.operands import Link, is_predicate
 from grader.sass.warps import acting
 
@@ -54,7 +54,7 @@ class Waits:
     def converge(self, m: Machine, pc: int, instruction: Instruction, lanes: Mask) -> list[Group]:
         """Lanes that came to a BSYNC or WARPSYNC: they go on where all of their warps have come, or wait."""
         arrived = acting(m) if lanes is None else lanes
-        if not (expected(m, instruction, arrived) & ~arrived & whole_warps(arrived)).any():
+        if not waiting(m, instruction, arrived).any():
             return [Group(pc + 1, lanes)]
         self.converging.append(Group(pc, lanes))
         return []
@@ -86,14 +86,15 @@ class Waits:
         return merged(groups)
 
     def _converged(self, m: Machine, code: Sequence[Instruction]) -> list[Group]:
-        groups, waiting = [], []
+        groups, rest = [], []
         for group in merged(self.converging):
             lanes = np.ones(m.lanes, np.bool_) if group.lanes is None else group.lanes
-            go = lanes & ~whole_warps(expected(m, code[group.pc], lanes) & ~lanes & whole_warps(lanes))
+            m.mask = lanes
+            stay = waiting(m, code[group.pc], lanes)
+            go = lanes & ~stay
             groups += [Group(group.pc + 1, go)] if go.any() else []
-            rest = lanes & ~go
-            waiting += [Group(group.pc, rest)] if rest.any() else []
-        self.converging = waiting
+            rest += [Group(group.pc, stay)] if stay.any() else []
+        self.converging = rest
         return groups
 
     def _past_barriers(self, m: Machine) -> list[Group]:

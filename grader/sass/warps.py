@@ -79,6 +79,12 @@ def acting(m: Machine) -> NDArray[np.bool_]:
     return m.active if m.threads is None else m.active & m.threads
 
 
+def of_first(m: Machine, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """For each warp the word of its first active lane."""
+    first = acting(m).reshape(-1, WARP).argmax(axis=1)
+    return np.broadcast_to(words, (m.lanes,)).reshape(-1, WARP)[np.arange(len(first)), first]
+
+
 def unpacked(words: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """The bits of a word for each warp as truth values over the lanes."""
     return np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").astype(np.bool_)

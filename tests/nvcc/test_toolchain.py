@@ -30,6 +30,7 @@ def test_a_toolchain_is_found_with_its_plan() -> None:
     assert found.version.count(".") == 2
     assert found.preprocess[-3:] == ("grader_unit.cu", "-o", "grader_unit.cpp1.ii")
     assert found.compile[-3:] == ("grader_unit.cpp1.ii", "-o", "grader_unit.ptx")
+    assert found.nvdisasm.endswith("/nvdisasm")
     assert "-arch" in found.compile
     added = set(found.compile_for_hazards) - set(found.compile)
     assert added == {"-O0"}

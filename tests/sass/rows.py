@@ -1,7 +1,8 @@
-"""Machine code written down in a test: rows of instructions as nvdisasm prints them, and lanes to run them on."""
+"""Machine code that is written down in a test: rows as nvdisasm prints them, and lanes to run them on."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +65,11 @@ def execute(
         m.predicates[number] = truths
     run(link(read_listing(text(*rows, "EXIT"), "k"), {0: bank.ljust(1024, b"\0")}), m, steps)
     return m
+
+
+def sources(row: str) -> int:
+    """How many of the registers R1, R2 and R3 a row names."""
+    return len(set(re.findall(r"\bR[123]\b", row)))
 
 
 def lanes(m: Machine, register: int) -> NDArray[np.uint32]:

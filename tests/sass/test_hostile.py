@@ -24,9 +24,47 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "listings"
 TEXT = (FOLDER / "forms.sm_90.txt").read_text("utf-8")
 LINES = TEXT.splitlines()
-PIECES = ("R255", "R300", "UR63", "RZ", "P9", "PT", "-0x1", "0xffffffffffffffffff", "1e400", "[R1+R2]", "c[0x3][0x0]",
-          "c[0x9][R3]", "`(.L_x_1)", "`(nowhere)", "", "|R1|", "desc[UR4][R2.64]", "SR_TID.X", "B0", "B99", ".X", ".64",
-          "LDS", "IADD3", "BAR.SYNC", "RET.REL", "BSSY", "SHFL.IDX", "F2I", "ATOMS.ADD", "R2UR", "@P0", "BMOV.32")  # fmt: skip
+PIECES = (
+    *(
+        "R255",
+        "R300",
+        "UR63",
+        "RZ",
+        "P9",
+        "PT",
+        "B0",
+        "B99",
+        "@P0",
+        "-0x1",
+        "0xffffffffffffffffff",
+        "1e400",
+        "",
+    ),
+    *(
+        "[R1+R2]",
+        "c[0x3][0x0]",
+        "c[0x9][R3]",
+        "`(.L_x_1)",
+        "`(nowhere)",
+        "|R1|",
+        "desc[UR4][R2.64]",
+        "SR_TID.X",
+    ),
+    *(
+        ".X",
+        ".64",
+        "LDS",
+        "IADD3",
+        "BAR.SYNC",
+        "RET.REL",
+        "BSSY",
+        "SHFL.IDX",
+        "F2I",
+        "ATOMS.ADD",
+        "R2UR",
+        "BMOV.32",
+    ),
+)
 
 
 def broken(random: Random, lines: list[str], times: int) -> str:
@@ -93,7 +131,7 @@ def test_a_cubin_says_where_variables_are(cubin: bytes) -> None:
 @settings(max_examples=150, deadline=None)
 @given(random=st.randoms(use_true_random=False), times=st.integers(1, 20), cut=st.booleans())
 def test_a_cubin_that_was_changed_ends_in_an_error_of_ours_or_not_at_all(
-    cubin: bytes, random: Random, times: int, cut: bool
+    cubin: bytes, random: Random, times: int, *, cut: bool
 ) -> None:
     """Bytes are others, or the end is missing."""
     content = bytearray(cubin)

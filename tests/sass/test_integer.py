@@ -1,15 +1,19 @@
-"""Integer instructions and those on bits, against their definition for one lane."""
+"""Integer instructions and those on bits, against their definition for one lane.
+
+A definition gets those of R1, R2 and R3 that the row names.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sass.rows import execute, lanes
+from grader.sass.listing import UnknownCodeError
+from tests.sass.rows import execute, lanes, sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,51 +56,51 @@ def extended(a: int, n: int) -> int:
     return (low - (1 << n) if n and low >> n - 1 else low) & M
 
 
-PURE: dict[str, Callable[[int, int, int], int]] = {
+PURE: dict[str, Callable[..., Any]] = {
     "IADD3 R4, R1, R2, R3": lambda a, b, c: a + b + c,
     "IADD3 R4, R1, -R2, R3": lambda a, b, c: a - b + c,
-    "IADD3 R4, -R1, 0x10, RZ": lambda a, b, c: 16 - a,
-    "VIADD R4, R1, 0xffffffff": lambda a, b, c: a - 1,
-    "VIADD.16x2 R4, R1, -R2": lambda a, b, c: (a - b & 0xFFFF) | ((a >> 16) - (b >> 16) & 0xFFFF) << 16,
+    "IADD3 R4, -R1, 0x10, RZ": lambda a: 16 - a,
+    "VIADD R4, R1, 0xffffffff": lambda a: a - 1,
+    "VIADD.16x2 R4, R1, -R2": lambda a, b: (a - b & 0xFFFF) | ((a >> 16) - (b >> 16) & 0xFFFF) << 16,
     "IMAD R4, R1, R2, R3": lambda a, b, c: a * b + c,
     "IMAD R4, R1, R2, -R3": lambda a, b, c: a * b - c,
-    "IMAD.IADD R4, R1, 0x1, R2": lambda a, b, c: a + b,
-    "IMAD.MOV.U32 R4, RZ, RZ, R2": lambda a, b, c: b,
-    "IMAD.SHL.U32 R4, R1, 0x8, RZ": lambda a, b, c: a * 8,
-    "IMAD.HI.U32 R4, R1, R2, RZ": lambda a, b, c: a * b >> 32,
-    "IMAD.HI R4, R1, R2, RZ": lambda a, b, c: s(a) * s(b) >> 32,
-    "LEA R4, R1, R2, 0x3": lambda a, b, c: (a << 3) + b,
-    "LEA.HI R4, R1, R2, RZ, 0x5": lambda a, b, c: (a >> 27) + b,
+    "IMAD.IADD R4, R1, 0x1, R2": lambda a, b: a + b,
+    "IMAD.MOV.U32 R4, RZ, RZ, R1": lambda a: a,
+    "IMAD.SHL.U32 R4, R1, 0x8, RZ": lambda a: a * 8,
+    "IMAD.HI.U32 R4, R1, R2, RZ": lambda a, b: a * b >> 32,
+    "IMAD.HI R4, R1, R2, RZ": lambda a, b: s(a) * s(b) >> 32,
+    "LEA R4, R1, R2, 0x3": lambda a, b: (a << 3) + b,
+    "LEA.HI R4, R1, R2, RZ, 0x5": lambda a, b: (a >> 27) + b,
     "LEA.HI R4, R1, R2, R3, 0x5": lambda a, b, c: ((c << 32 | a) << 5 >> 32) + b,
-    "LEA.HI.SX32 R4, R1, R2, 0x5": lambda a, b, c: (s(a) << 5 >> 32) + b,
-    "SHF.L.U32 R4, R1, R2, RZ": lambda a, b, c: a << b if b < 32 else 0,
-    "SHF.R.U32.HI R4, RZ, R2, R1": lambda a, b, c: a >> b if b < 32 else 0,
-    "SHF.R.S32.HI R4, RZ, R2, R1": lambda a, b, c: shifted(a, min(b, 31)),
-    "SHF.L.W.U32.HI R4, R1, R2, R1": lambda a, b, c: a << b % 32 | a >> 32 - b % 32,
-    "SHF.R.W.U32 R4, R1, R2, R1": lambda a, b, c: a >> b % 32 | a << 32 - b % 32,
+    "LEA.HI.SX32 R4, R1, R2, 0x5": lambda a, b: (s(a) << 5 >> 32) + b,
+    "SHF.L.U32 R4, R1, R2, RZ": lambda a, b: a << b if b < 32 else 0,
+    "SHF.R.U32.HI R4, RZ, R2, R1": lambda a, b: a >> b if b < 32 else 0,
+    "SHF.R.S32.HI R4, RZ, R2, R1": lambda a, b: shifted(a, min(b, 31)),
+    "SHF.L.W.U32.HI R4, R1, R2, R1": lambda a, b: a << b % 32 | a >> 32 - b % 32,
+    "SHF.R.W.U32 R4, R1, R2, R1": lambda a, b: a >> b % 32 | a << 32 - b % 32,
     "SHF.L.U64.HI R4, R1, R2, R3": lambda a, b, c: (c << 32 | a) << b >> 32 if b < 64 else 0,
     "SHF.R.U64 R4, R1, R2, R3": lambda a, b, c: (c << 32 | a) >> min(b, 64),
     "SHF.R.S64 R4, R1, R2, R3": lambda a, b, c: (s(c) << 32 | a) >> min(b, 63),
     "LOP3.LUT R4, R1, R2, R3, 0x96, !PT": lambda a, b, c: a ^ b ^ c,
     "LOP3.LUT R4, R1, R2, R3, 0xe8, !PT": lambda a, b, c: (a & b) | (b & c) | (a & c),
     "LOP3.LUT R4, R1, R2, R3, 0x1b, !PT": lambda a, b, c: lut(a, b, c, 0x1B),
-    "LOP3.LUT R4, R1, R2, RZ, 0xc0, !PT": lambda a, b, c: a & b,
-    "PRMT R4, R1, 0x9910, R2": lambda a, b, c: permuted(a, b, 0x9910),
-    "PRMT R4, R1, R3, R2": lambda a, b, c: permuted(a, b, c),
-    "POPC R4, R1": lambda a, b, c: a.bit_count(),
-    "BREV R4, R1": lambda a, b, c: int(f"{a:032b}"[::-1], 2),
-    "IABS R4, R1": lambda a, b, c: abs(s(a)),
-    "FLO.U32 R4, R1": lambda a, b, c: a.bit_length() - 1,
-    "FLO.U32.SH R4, R1": lambda a, b, c: 32 - a.bit_length() if a else M,
-    "FLO R4, R1": lambda a, b, c: (~a & M if a >> 31 else a).bit_length() - 1,
-    "SGXT R4, R1, 0x8": lambda a, b, c: extended(a, 8),
-    "SGXT R4, R1, R2": lambda a, b, c: extended(a, b),
-    "SGXT.U32 R4, R1, R2": lambda a, b, c: a & ((1 << min(b, 32)) - 1),
-    "BMSK R4, R1, R2": lambda a, b, c: ((1 << min(b, 32)) - 1) << (a & 31),
-    "IMNMX R4, R1, R2, PT": lambda a, b, c: min(s(a), s(b)),
-    "IMNMX.U32 R4, R1, R2, !PT": lambda a, b, c: max(a, b),
+    "LOP3.LUT R4, R1, R2, RZ, 0xc0, !PT": lambda a, b: a & b,
+    "PRMT R4, R1, 0x9910, R2": lambda a, b: permuted(a, b, 0x9910),
+    "PRMT R4, R1, R3, R2": permuted,
+    "POPC R4, R1": int.bit_count,
+    "BREV R4, R1": lambda a: int(f"{a:032b}"[::-1], 2),
+    "IABS R4, R1": lambda a: -s(a) if s(a) < 0 else a,
+    "FLO.U32 R4, R1": lambda a: a.bit_length() - 1,
+    "FLO.U32.SH R4, R1": lambda a: 32 - a.bit_length() if a else M,
+    "FLO R4, R1": lambda a: (~a & M if a >> 31 else a).bit_length() - 1,
+    "SGXT R4, R1, 0x8": lambda a: extended(a, 8),
+    "SGXT R4, R1, R2": extended,
+    "SGXT.U32 R4, R1, R2": lambda a, b: a & ((1 << min(b, 32)) - 1),
+    "BMSK R4, R1, R2": lambda a, b: ((1 << min(b, 32)) - 1) << (a & 31),
+    "IMNMX R4, R1, R2, PT": lambda a, b: min(s(a), s(b)),
+    "IMNMX.U32 R4, R1, R2, !PT": max,
     "VIMNMX3 R4, R1, R2, R3, PT": lambda a, b, c: min(s(a), s(b), s(c)),
-    "VIADDMNMX R4, R1, R2, RZ, !PT": lambda a, b, c: max(s(a + b & M), 0),
+    "VIADDMNMX R4, R1, R2, RZ, !PT": lambda a, b: max(s(a + b & M), 0),
     "VABSDIFF.U32 R4, R1, R2, R3": lambda a, b, c: abs(a - b) + c,
     "VABSDIFF4.U8.ACC R4, R1, R2, R3": lambda a, b, c: (
         sum(abs(x - y) for x, y in zip(a.to_bytes(4), b.to_bytes(4), strict=True)) + c
@@ -104,9 +108,9 @@ PURE: dict[str, Callable[[int, int, int], int]] = {
     "IDP.4A.U8.U8 R4, R1, R2, R3": lambda a, b, c: (
         sum(x * y for x, y in zip(a.to_bytes(4), b.to_bytes(4), strict=True)) + c
     ),
-    "SEL R4, R1, R2, P0": lambda a, b, c: b,
-    "MOV R4, R2": lambda a, b, c: b,
-    "P2R R4, PR, R1, 0x7": lambda a, b, c: a & ~7,
+    "SEL R4, R1, R2, P0": lambda _a, b: b,
+    "MOV R4, R1": lambda a: a,
+    "P2R R4, PR, R1, 0x7": lambda a: a & ~7,
 }
 
 
@@ -116,7 +120,9 @@ PURE: dict[str, Callable[[int, int, int], int]] = {
 def test_a_word_is_what_its_definition_gives(row: str, a: list[int], b: list[int], c: list[int]) -> None:
     """For edges and random words, in every lane."""
     m = execute(row, registers={1: np.array(a, "u4"), 2: np.array(b, "u4"), 3: np.array(c, "u4")})
-    wanted = [PURE[row](*operands) & M for operands in zip(a, b, c, strict=True)]
+    function = PURE[row]
+    count = sources(row)
+    wanted = [function(*operands[:count]) & M for operands in zip(a, b, c, strict=True)]
     assert lanes(m, 4).tolist() == wanted
 
 
@@ -174,7 +180,7 @@ def test_predicates_go_to_bits_and_back() -> None:
 
 
 def test_uniform_registers_are_one_for_the_warp() -> None:
-    """What some lanes write all lanes of the warp read, and a word comes from the first lane that is active."""
+    """What some lanes write all of the warp read; a word comes from the first lane that is active."""
     low = np.arange(32) < 4
     m = execute(
         "@!P0 BRA `(.L_1)", "R2UR UR4, R1", "UIADD3 UR4, UR4, 0x1, URZ", ".L_1:", "IMAD.U32 R4, RZ, RZ, UR4",
@@ -194,7 +200,5 @@ def test_uniform_registers_are_one_for_the_warp() -> None:
 )
 def test_a_modifier_that_is_not_known_is_refused(row: str) -> None:
     """A wrong trace is worth less than none."""
-    from grader.sass.listing import UnknownCodeError
-
     with pytest.raises(UnknownCodeError, match=row.split(maxsplit=1)[0]):
         execute(row)

@@ -1,0 +1,200 @@
+"""Machine code of each architecture does to memory what the PTX emulator does: courses' kernels, intrinsics.
+
+Floats may differ where ptxas makes one instruction of a product and a sum (PTX ISA, section 9.7.3).
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from grader.model import Argument
+from grader.ptx import parse
+from grader.sass.listing import UnknownCodeError
+from tests.emulator.collection import EXAMPLES, source
+from tests.emulator.nvcc import entries, ptx
+from tests.emulator.test_intrinsics import FILES, HEADERS, THREADS, _needs
+from tests.sass.running import ARCHITECTURES, Case, differences, run_code, run_ptx, unlike
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.emulator.examples import Example
+    from tests.emulator.intrinsics.tables import Table
+
+UNKNOWN = {
+    "choices": "BRX",
+    "prints_and_asserts": "LEPC",
+    "device_heap": "LEPC",
+    "function_pointers": "CALL",
+    "virtual_shapes": "CALL",
+    "groups_reduce": "R2UR|WARPSYNC.EXCLUSIVE",  # votes of tiles, which take turns
+    "matmul_wmma": "MOVM",
+    "matmul_mma": "LDSM",
+    "matmul_int8": "MMA",
+}
+"""Kernels of the library that end in the name of an instruction that is not interpreted."""
+READ = {("groups_reduce", 75)}
+"""Those of them that are run all the same, by architecture."""
+NEEDS = {"dot_bytes": 80, "monte_carlo_pi": 80, "spin_lock": 80, "matmul_mma": 80, "matrix_vector_bfloat": 80}
+"""Kernels that use what older devices do not have."""
+WITHIN = {"halves": 4e-3, "matmul_half2": 4e-3, "matrix_vector_bfloat": 2e-2}
+"""How far those with halves may be apart: a product that is rounded or is not."""
+PRECISION = {"f32": 1e-6, "f64": 1e-14, "f16": 2e-3, "f16x2": 2e-3}
+FLOATS = {"f32": "f4", "f64": "f8", "f16": "f2", "f16x2": "f2"}
+
+
+def options(architecture: int) -> tuple[str, ...]:
+    """What nvcc makes PTX for."""
+    return (f"-arch=compute_{75 if architecture == 75 else 90 if architecture == 90 else 80}",)
+
+
+SMALL = """
+__device__ __noinline__ float root(float x, int n) { return n ? root(x, n - 1) / (x + n) : sqrtf(x); }
+
+extern "C" __global__ void small(const float* in, const int* order, float* out, int* counts, int n) {
+    __shared__ float tile[64];
+    __shared__ int bins[8];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
+    if (t < 8) bins[t] = 0;
+    tile[t] = i < n ? in[i] : 0.0f;
+    __syncthreads();
+    float sum = 0;
+    for (int k = 0; k < t % 7; ++k) sum += tile[(t * 5 + k) % 64] * expf(-float(k));
+    if (t & 1) sum = root(fabsf(sum) + 1.0f, t % 5);
+    for (int by = 16; by; by /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, by);
+    atomicAdd(&bins[order[i] & 7], i % 3 + 1);
+    __syncthreads();
+    if (t < 8) atomicAdd(&counts[t], bins[t]);
+    double wide = double(sum) / (1.0 + order[i] / 3);
+    if (i < n) out[i] = float(wide) + (long long)order[i] * n / 7;
+}
+"""
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_kernel_with_a_bit_of_everything_does_the_same(architecture: int) -> None:
+    """Divergence, loops, calls, shared and atomic memory, shuffles, doubles, divisions."""
+    draw = np.random.default_rng(5)
+    values = draw.uniform(-2, 2, 192).astype("f4")
+    order = draw.integers(-1000, 1000, 192).astype("i4")
+    arguments = (values, order, np.zeros(192, "f4"), np.zeros(8, "i4"), np.int32(180))
+    case = Case(ptx(SMALL, options(architecture)), "small", (3, 1, 1), (64, 1, 1), arguments)
+    assert differences(case, architecture) == {}
+
+
+def library_case(name: str, example: Example, architecture: int) -> Case:
+    """A kernel of the library with the launch that goes with it."""
+    text = ptx(source(name), options(architecture), f"{name}.cu")
+    (entry,) = entries(parse(text))
+    arguments = []
+    for place, value in enumerate(example.arguments):
+        direction = "in" if isinstance(value, np.ndarray) else "value"
+        if place in example.out:
+            direction = "inout" if place in example.updated else "out"
+        arguments.append(Argument(f"a{place}", direction, value))
+    return Case(text, entry, example.grid, example.block, tuple(arguments), example.shared)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", EXAMPLES, ids=lambda make: make.__name__)
+def test_a_course_kernel_does_the_same(make: Callable[[], Example]) -> None:
+    """On each architecture that has what it uses; or it ends in the name of what is not interpreted."""
+    name = make.__name__
+    for architecture in ARCHITECTURES:
+        if architecture < NEEDS.get(name, 0):
+            continue
+        example = make()
+        case = library_case(name, example, architecture)
+        if name in UNKNOWN and (name, architecture) not in READ:
+            with pytest.raises(UnknownCodeError, match=UNKNOWN[name]):
+                run_code(case, architecture)
+            continue
+        got, wanted = run_code(case, architecture).arrays, run_ptx(case)
+        for place in example.out:
+            one, other = got[f"a{place}"], wanted[f"a{place}"]
+            if place in example.unordered:
+                one, other = np.sort(one, axis=None), np.sort(other, axis=None)
+            wrong = unlike(one, other, max(example.within, WITHIN.get(name, 1e-5)))
+            assert not wrong, f"sm_{architecture}: {wrong} elements of output {place} differ"
+
+
+TABLES = [(file, table) for file, module in FILES.items() for table in module.TABLES]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "table"), TABLES, ids=[table.name for _, table in TABLES])
+def test_an_intrinsic_gives_the_same(file: str, table: Table) -> None:
+    """For edges of its types, on each architecture."""
+    for architecture in ARCHITECTURES:
+        if architecture < _needs(table):
+            continue
+        text = ptx((HEADERS if file == "halves" else "") + table.source(), options(architecture))
+        operands = [Argument(x, "in", column) for x, column in zip("abc", table.columns, strict=False)]
+        count = Argument("n", "value", np.int32(table.count))
+        arguments = (count, *operands, Argument("out", "out", table.empty()))
+        case = Case(text, table.name, (-(-table.count // THREADS), 1, 1), (THREADS, 1, 1), arguments)
+        got, wanted = run_code(case, architecture).arrays["out"], run_ptx(case)["out"]
+        kind = FLOATS.get(table.result, got.dtype.str)
+        within = max(4 * table.within, PRECISION.get(table.result, 0))
+        rows = zip(
+            table.entries,
+            *(array.reshape(len(table.entries), -1).view(kind) for array in (got, wanted)),
+            strict=True,
+        )
+        wrong = [expression for expression, one, other in rows if unlike(one, other, within)]
+        assert not wrong, f"sm_{architecture}: {wrong}"
+
+
+MATMULS = sorted((Path(__file__).parents[1] / "kernels" / "correct").glob("*.cu"))
+SHAPE = {"M": 37, "K": 50, "N": 70}
+TILE = 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", MATMULS, ids=lambda file: file.stem)
+def test_a_right_product_of_matrices_is_the_same(file: Path) -> None:
+    """Each file of the labelled ones, at a shape that no tile divides."""
+    m, k, n = SHAPE.values()
+    draw = np.random.default_rng(3)
+    a, b = draw.random((m, k), np.float32), draw.random((k, n), np.float32)
+    arguments = (a, b, np.zeros((m, n), "f4"), *map(np.int32, SHAPE.values()))
+    grid = (-(-n // TILE), -(-m // TILE), 1)
+    for architecture in ARCHITECTURES:
+        text = ptx(file.read_text("utf-8-sig"), options(architecture), file.name)
+        (entry,) = (name for name in entries(parse(text)) if "tiledMatMul" in name)
+        case = Case(text, entry, grid, (TILE, TILE, 1), arguments)
+        assert differences(case, architecture, within=1e-4) == {}
+
+
+SMALL_SHAPE = dict.fromkeys("WHMN", 128) | {"n": 4096, "K": 64}
+CORPUS = Path(__file__).parents[1] / "bench" / "estimate" / "corpus"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CORPUS.exists(), reason="the kernels whose speed is estimated are not there")
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_kernel_whose_speed_is_estimated_does_the_same(architecture: int) -> None:
+    """All of them, at a small shape."""
+    kernels = importlib.import_module("tests.bench.estimate.corpus")
+    inputs = importlib.import_module("tests.bench.estimate.inputs")
+    wrong = {}
+    for kernel in (*kernels.CORPUS, *kernels.CALIBRATION):
+        shape = {name: SMALL_SHAPE.get(name, 64) for name in kernel.shapes[0]}
+        text = ptx((kernels.ROOT / kernel.file).read_text("utf-8"), options(architecture))
+        entry = next(name for name in entries(parse(text)) if kernel.entry in name)
+        arrays = inputs.arrays_of(kernel, shape)
+        arguments = tuple(
+            Argument(p.name, "inout", arrays[p.name])
+            if isinstance(p, kernels.Array)
+            else Argument(p.name, "value", inputs.number_of(p, shape))
+            for p in kernel.parameters
+        )
+        case = Case(text, entry, kernel.grid_of(shape), kernel.block, arguments, kernel.shared)
+        if bad := differences(case, architecture, within=1e-4):
+            wrong[kernel.name] = bad
+    assert wrong == {}
