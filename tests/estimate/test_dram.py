@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.estimate.devices import H100
+from grader.estimate.devices import H100, MIB
 from grader.estimate.dram import DramShares
 from grader.estimate.multiprocessor import NOTHING, Request
 from tests.estimate.launches import floats, sampled
@@ -57,11 +58,11 @@ def test_what_an_earlier_wave_has_fetched_is_not_late() -> None:
     assert request_in(product(256), 1).late == 1.0
 
 
-def test_arrays_that_l2_cannot_hold_are_fetched_by_every_wave() -> None:
-    """Of 2048 × 2048 the right factor comes once for each wave of blocks."""
-    blocks = product(2048)
+def test_what_l2_cannot_hold_is_fetched_by_every_wave() -> None:
+    """With an L2 as small as the right factor, that comes once for each wave of blocks."""
+    blocks = replace(product(1024), device=replace(H100, l2_bytes=4 * MIB))
     waves = blocks.launch.blocks / (H100.multiprocessors * blocks.resident)
-    assert request_in(blocks, 1).dram == pytest.approx(waves / 128, rel=0.05)
+    assert request_in(blocks, 1).dram == pytest.approx(waves / 64, rel=0.05)
     assert request_in(blocks, 1).late == 1.0
 
 
