@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,51 +74,60 @@ DOES_NOT = {
 HEAD = "__shared__ __align__(16) int s[64], u[64];\nint t = threadIdx.x;"
 
 
-def source_of(name: str, body: str) -> str:
-    """A kernel with this body."""
-    helper = "__device__ __noinline__ int twice(int x) { return 2 * x; }\n"
-    return f'{helper}extern "C" __global__ void {name}(const int* in, int* out) {{\n{HEAD}\n{body}\n}}\n'
+HELPER = "__device__ __noinline__ int twice(int x) { return 2 * x; }\n"
+SOURCE = HELPER + "".join(
+    f'extern "C" __global__ void {name}(const int* in, int* out) {{\n{HEAD}\n{body}\n}}\n'
+    for name, body in {**MATTERS, **DOES_NOT}.items()
+)
+"""A kernel with each body, in one file: they are compiled together."""
 
 
-def undefined_reads(name: str, body: str, steps: int = 0) -> list[Finding]:
-    """The findings about it, of a case that is run as graded."""
-    source = source_of(name, body)
-    build = Build(
-        ok=True,
-        ptx=nvcc.ptx(source, ("-lineinfo",)),
-        hazard_ptx=nvcc.ptx(source),
-        entry=name,
-        source_name="kernel.cu",
+def marked_line(name: str) -> int:
+    """The line of a kernel that is marked."""
+    before, _, after = SOURCE.partition(f" void {name}(")
+    return before.count("\n") + next(
+        number for number, text in enumerate(after.split("\n"), 1) if "// here" in text
     )
+
+
+@pytest.fixture(scope="module")
+def built() -> Build:
+    """All kernels, in both builds."""
+    default, hazards = nvcc.ptx(SOURCE, ("-lineinfo",)), nvcc.ptx(SOURCE)
+    return Build(ok=True, ptx=default, hazard_ptx=hazards, source_name="kernel.cu")
+
+
+def undefined_reads(built: Build, name: str, steps: int = 0) -> list[Finding]:
+    """The findings about a kernel's marked line, of a case that is run as graded."""
     arguments = (
         Argument("in", "in", np.arange(64, dtype=np.int32)),
         Argument("out", "inout", np.zeros(64, np.int32)),
     )
     launch = Launch((1, 1, 1), (64, 1, 1))
-    run = EmulatedKernel(build, "kernel.cu", "kernel.cu").launch(launch, arguments, steps=steps)
+    kernel = EmulatedKernel(replace(built, entry=name), "kernel.cu", "kernel.cu")
+    run = kernel.launch(launch, arguments, steps=steps)
     assert run.completed
-    found = [finding for finding in run.findings if finding.kind is FindingKind.UNINITIALISED]
-    line = next(at for at, text in enumerate(source.split("\n"), 1) if "// here" in text)
-    return [finding for finding in found if finding.line == line]
+    unset = [finding for finding in run.findings if finding.kind is FindingKind.UNINITIALISED]
+    return [finding for finding in unset if finding.line == marked_line(name)]
 
 
 @pytest.mark.parametrize("name", MATTERS)
-def test_a_value_that_nobody_set_is_an_error_where_it_decides_something(name: str) -> None:
+def test_a_value_that_nobody_set_is_an_error_where_it_decides_something(built: Build, name: str) -> None:
     """It reaches global memory, a branch, an address or an atomic operation, by whatever way."""
-    (finding,) = undefined_reads(name, MATTERS[name])
+    (finding,) = undefined_reads(built, name)
     assert finding.severity is Severity.ERROR
 
 
 @pytest.mark.parametrize("name", DOES_NOT)
-def test_a_value_that_nobody_set_is_a_remark_where_it_decides_nothing(name: str) -> None:
+def test_a_value_that_nobody_set_is_a_remark_where_it_decides_nothing(built: Build, name: str) -> None:
     """It is read, and perhaps computed with and copied, and thrown away."""
-    for finding in undefined_reads(name, DOES_NOT[name]):
+    for finding in undefined_reads(built, name):
         assert finding.severity is Severity.INFO
         assert finding.message.endswith("; nothing depends on it")
 
 
 def test_following_what_nobody_set_takes_no_more_work_than_the_case_may(
-    monkeypatch: pytest.MonkeyPatch,
+    built: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The launch is followed once more with the case's own budget, which it kept to before."""
     budgets = []
@@ -127,6 +137,6 @@ def test_following_what_nobody_set_takes_no_more_work_than_the_case_may(
         return mattering_reads(*arguments)
 
     monkeypatch.setattr(emulated_kernel, "mattering_reads", followed)
-    (finding,) = undefined_reads("stored", MATTERS["stored"], steps=5000)
+    (finding,) = undefined_reads(built, "stored", steps=5000)
     assert finding.severity is Severity.ERROR
     assert budgets == [5000]
