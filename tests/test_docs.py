@@ -125,7 +125,13 @@ def _names_files_that_exist(arguments: list[str]) -> None:
     made = re.findall(r"^--- /dev/null\n\+\+\+ b/(\S+)$", read("CONTRIBUTING.md"), re.MULTILINE)
     paths = [argument for argument in arguments if argument.startswith("tests/")]
     modules = [argument.replace(".", "/") + ".py" for argument in arguments if argument.startswith("tests.")]
-    assert all((ROOT / path).exists() or path in made for path in [*paths, *modules])
+    packages = [f"{module.removesuffix('.py')}/__main__.py" for module in modules]
+    are_there = [
+        (ROOT / module).exists() or (ROOT / package).exists()
+        for module, package in zip(modules, packages, strict=True)
+    ]
+    assert all(are_there)
+    assert all((ROOT / path).exists() or path in made for path in paths)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

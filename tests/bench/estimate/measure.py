@@ -1,7 +1,7 @@
 """How long the kernels of the corpus take on the GPU at hand, each at its shapes.
 
 `python -m tests.bench.estimate.measure build FOLDER [--architecture sm_90]`
-`PYTHONPATH=.:sandbox python -m tests.bench.estimate.measure run FOLDER FILE [--only WORD]`
+`python -m tests.bench.estimate.measure run FOLDER FILE [--only WORD]`
 
 The first needs a compiler and no GPU, the second a GPU, CuPy and NumPy. A launch is timed as the grader does
 it: L2 is overwritten just before, so that all comes from DRAM, and between the two events is the kernel
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 import numpy as np
 
 from tests.bench.estimate import inputs, references
-from tests.bench.estimate.corpus import CALIBRATION, CORPUS, Array
+from tests.bench.estimate.corpus import CALIBRATION, CORPUS, ROOT, Array
 from tests.bench.estimate.cubins import cubin_of, entry_in
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ def measure_family(
 
 def run(folder: Path, file: Path, only: str) -> None:
     """Measure all that was built, and write it, each time that a family is done."""
+    sys.path.append(str(ROOT / "sandbox"))
     from device import Device  # noqa: PLC0415 - the sandbox's, with CuPy, which building does not need
 
     device = Device()
