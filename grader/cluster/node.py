@@ -14,6 +14,7 @@ import tempfile
 import threading
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -129,6 +130,7 @@ def prove(request: GradingRequest) -> Proof:
     return Proof(host, setting, station.tools.sandbox.name)
 
 
+@cache
 def versions() -> Named[str]:
     """What has to be the same on all nodes, with a digest of the grader's own code."""
     package = Path(grader.__file__).parent

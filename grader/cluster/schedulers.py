@@ -75,7 +75,9 @@ def scheduler(where: str, *, nodes: int, jobs: int, folder: Path) -> Iterator[Cl
     ours = {
         "distributed.scheduler.allowed-failures": 1,
         "distributed.admin.low-level-log-length": 100,
+        "distributed.admin.system-monitor.interval": "5s",
         "distributed.admin.tick.interval": "1s",
+        "distributed.worker.memory.monitor-interval": "1s",
         "distributed.worker.profile.enabled": False,
     }
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in our own words
