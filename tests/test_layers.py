@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,18 +56,31 @@ def test_every_command_is_held_to_import_no_other() -> None:
     assert set(listed) == {f"grader.cli.{command.name.replace('-', '_')}" for command in COMMANDS}
 
 
+@cache
+def _classes_and_calls(package: Path) -> dict[str, list[ast.ClassDef | ast.Call]]:
+    """The definitions of classes and the calls in each file, by its path below the package."""
+    return {
+        file.relative_to(package).as_posix(): [
+            node
+            for node in ast.walk(ast.parse(file.read_text("utf-8")))
+            if isinstance(node, ast.ClassDef | ast.Call)
+        ]
+        for file in package.rglob("*.py")
+    }
+
+
 def _asking_for_types(package: Path, names: str) -> dict[str, int]:
     """How often each file asks with `isinstance` whether something is one of the records so named."""
     asking: dict[str, int] = {}
-    for file in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for file, nodes in _classes_and_calls(package).items():
+        for node in nodes:
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)
                 and node.func.id == "isinstance"
                 and re.search(rf"\b(Kernel|Program|Function|Answers){names}\b", ast.unparse(node.args[1]))
             ):
-                asking[str(file.relative_to(package))] = asking.get(str(file.relative_to(package)), 0) + 1
+                asking[file] = asking.get(file, 0) + 1
     return asking
 
 
@@ -91,10 +105,10 @@ def _twice(package: Path) -> dict[str, set[str]]:
     `ptx` and the emulator call theirs, and no file sees both.
     """
     files: dict[str, set[str]] = {}
-    for file in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.ClassDef) and not {"starter", "sass", "estimate"} & {*file.parts}:
-                files.setdefault(node.name, set()).add(str(file.relative_to(package)))
+    for file, nodes in _classes_and_calls(package).items():
+        for node in nodes:
+            if isinstance(node, ast.ClassDef) and not {"starter", "sass", "estimate"} & {*file.split("/")}:
+                files.setdefault(node.name, set()).add(file)
     return {name: places for name, places in files.items() if len(places) > 1}
 
 
