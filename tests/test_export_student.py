@@ -12,7 +12,7 @@ import yaml
 from grader.assignment import bundled_ids, find_assignment, load_assignment, staff_folder
 from grader.assignment.handout import visible_part
 from grader.cli import main
-from grader.model import Visibility
+from grader.model import DEVICES, LIMITS, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,6 +121,63 @@ def test_a_self_check_says_the_same_as_with_the_staff_s_files(
     with_staff = self_check(LIKE, file, tmp_path / "a.json", capsys)
     without = self_check(str(handed_out / "assignments" / LIKE), file, tmp_path / "b.json", capsys)
     assert with_staff == without
+
+
+def test_the_baseline_s_estimated_times_go_with_it_but_no_line_of_its_source(handed_out: Path) -> None:
+    """One for each device; limits have names and shares, and no lines."""
+    file = handed_out / "reference/matmul/tiled-matmul/baselines.json"
+    estimates = json.loads(file.read_text(encoding="utf-8"))["estimates"]
+    assert set(estimates) == set(DEVICES)
+    for estimate in estimates.values():
+        assert set(estimate) == {"milliseconds", "occupancy", "limits"}
+        assert estimate["milliseconds"] > 0
+        assert set(estimate["limits"]) <= set(LIMITS)
+        assert all(isinstance(share, float) for share in estimate["limits"].values())
+
+
+def estimated(assignment: str, into: Path, *more: str) -> tuple[int, dict[str, Any]]:
+    """The exit code of `grader estimate` for the model solution, and what it wrote."""
+    file = str(MISTAKES.parent / "solution.cu")
+    code = main(["estimate", assignment, file, "--json", str(into), *more])
+    return code, json.loads(into.read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+def test_an_estimate_is_the_same_as_with_the_staff_s_files(
+    handed_out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To the digits that are written down of the baseline."""
+    alone = str(handed_out / "assignments" / LIKE)
+    _, with_staff = estimated(LIKE, tmp_path / "a.json")
+    code, without = estimated(alone, tmp_path / "b.json")
+    assert code == 0
+    assert without["ratio"]["median"] == pytest.approx(with_staff["ratio"]["median"], rel=1e-3)
+    assert without["kernels"]["student"] == with_staff["kernels"]["student"]
+    assert "as fast as the naive kernel" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_shape_of_which_nothing_was_written_down_has_no_estimate(
+    handed_out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The baseline's source is needed for it, which students do not have."""
+    alone, shape = str(handed_out / "assignments" / LIKE), ("--shape", "M=256,K=256,N=256")
+    code, without = estimated(alone, tmp_path / "a.json", *shape)
+    assert (code, without["problem"], without["ratio"]) == (1, "no-baseline", None)
+    assert capsys.readouterr().out.startswith("Speed, not estimated")
+    assert estimated(LIKE, tmp_path / "b.json", *shape)[0] == 0
+
+
+@pytest.mark.slow
+def test_a_self_check_shows_the_estimate(handed_out: Path, tmp_path: Path) -> None:
+    """From what was handed out alone."""
+    into = tmp_path / "a.json"
+    file = str(MISTAKES.parent / "solution.cu")
+    alone = str(handed_out / "assignments" / LIKE)
+    assert main(["check", alone, file, "--backend", "emulator", "--json", str(into)]) == 0
+    estimate = json.loads(into.read_text(encoding="utf-8"))["estimate"]
+    assert (estimate["problem"], estimate["device"]) == ("", "h200")
+    assert estimate["ratio"]["median"] > 1
 
 
 def test_the_same_assignment_gives_the_same_files_again(

@@ -226,6 +226,8 @@ class Multiprocessor:
         if operation.kind == "barrier":
             self._arrive(time, number, warp)
             return
+        if operation.stall > 1:
+            self.waits.add("latency", operation.line, operation.stall - 1)
         if operation.kind == "branch":
             if at + 1 < len(trace) and trace[at + 1] != trace[at] + 1:
                 free += self.device.branch

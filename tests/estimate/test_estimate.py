@@ -1,0 +1,143 @@
+"""What is said of a kernel's time: ratio and interval, limits, changes that help, and why nothing is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from grader.estimate import (
+    ERROR_BOUND,
+    NotEstimatedError,
+    changes_that_help,
+    device_of,
+    estimate_kernel,
+    ratio_of,
+)
+from grader.estimate.devices import H100
+from grader.model import CHANGES, DEVICES, LIMITS, PROBLEMS, Build, KernelEstimate, Launch
+from grader.nvcc import machine_code
+from tests.emulator.nvcc import line_of
+from tests.emulator.nvcc import ptx as compile_text
+from tests.estimate.launches import SOURCE, build, floats, named, tools
+
+if TYPE_CHECKING:
+    from grader.estimate.estimate import EstimatedKernel
+
+TENSOR_CORES = """
+#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void product(const half* a, const half* b, float* c) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    wmma::load_matrix_sync(left, a, 16);
+    wmma::load_matrix_sync(right, b, 16);
+    wmma::mma_sync(sum, left, right, sum);
+    wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+}
+"""
+BLOCKS = 8 * H100.multiprocessors
+
+
+def estimated(entry: str, blocks: int, threads: int, *arguments: object) -> EstimatedKernel:
+    """One of the small kernels on an H100."""
+    return _estimated(build(entry), blocks, threads, *arguments)
+
+
+def _estimated(built: Build, blocks: int, threads: int, *arguments: object) -> EstimatedKernel:
+    code = machine_code(tools(), built.ptx, H100.architecture)
+    return estimate_kernel(code, built, Launch((blocks, 1, 1), (threads, 1, 1), 0), named(*arguments), H100)
+
+
+@pytest.mark.parametrize(
+    ("entry", "values", "problem"),
+    [("endless", np.zeros(4, np.float32), "too-much-work"), ("stray", floats(32), "wrong")],
+)
+def test_what_does_not_end_or_leaves_its_arrays_has_no_estimate(
+    entry: str, values: object, problem: str
+) -> None:
+    """The code says which."""
+    with pytest.raises(NotEstimatedError) as raised:
+        estimated(entry, 1, 32, values)
+    assert raised.value.problem == problem
+    assert problem in PROBLEMS
+
+
+def test_an_instruction_that_the_model_does_not_know_is_named() -> None:
+    """Such as one of tensor cores."""
+    text = compile_text(TENSOR_CORES, ("-lineinfo",))
+    halves = np.zeros(256, np.float16)
+    with pytest.raises(NotEstimatedError) as raised:
+        _estimated(Build(ok=True, ptx=text, entry="product"), 1, 32, halves, halves, floats(256))
+    assert raised.value.problem == "machine-code"
+    ((name, opcode),) = raised.value.details
+    assert name == "opcode"
+    assert opcode.startswith(("HMMA", "LDSM", "MOVM"))
+
+
+def test_the_interval_is_what_the_model_s_error_leaves() -> None:
+    """By the same factor up and down."""
+    ratio = ratio_of(KernelEstimate(3.0), KernelEstimate(2.0))
+    assert ratio.median == 1.5
+    assert ratio.median / ratio.low == ratio.high / ratio.median == pytest.approx(1 + ERROR_BOUND)
+
+
+def test_limits_add_up_and_come_with_the_largest_first() -> None:
+    """So do their lines, which are those of the file."""
+    estimate = estimated("copy", 4096, 256, floats(1 << 20), floats(1 << 20)).estimate
+    shares = [limit.share for limit in estimate.limits]
+    assert sum(shares) == pytest.approx(1)
+    assert shares == sorted(shares, reverse=True)
+    assert {limit.limit for limit in estimate.limits} <= set(LIMITS)
+    by_name = {limit.limit: limit for limit in estimate.limits}
+    assert by_name["launch"].share == pytest.approx(H100.launch_us / 1000 / estimate.milliseconds)
+    assert by_name["launch"].lines == ()
+    for limit in estimate.limits:
+        parts = [share for _, share in limit.lines]
+        assert parts == sorted(parts, reverse=True)
+        assert sum(parts) <= limit.share + 1e-9
+    assert by_name["memory-latency"].lines[0][0] == line_of(SOURCE, "to[i] = from[i];")
+    assert estimate.occupancy == 1.0
+
+
+def test_a_chain_is_limited_by_its_own_results() -> None:
+    """One warp alone."""
+    estimate = estimated("chain", 1, 32, floats(32), 1000).estimate
+    assert estimate.limits[0].limit == "latency"
+    assert estimate.limits[0].share > 0.8
+
+
+def test_a_change_is_named_where_the_model_says_that_it_helps() -> None:
+    """With the line, and the speed beside the baseline's that the kernel would have."""
+    kernel = estimated("conflicts", BLOCKS, 256, floats(BLOCKS * 256), 500)
+    baseline = KernelEstimate(2 * kernel.estimate.milliseconds)
+    changes = changes_that_help(baseline, kernel)
+    assert {change.change for change in changes} <= set(CHANGES)
+    assert changes[0].change == "no-bank-conflicts"
+    assert changes[0].line == line_of(SOURCE, "sum += tile")
+    assert changes[0].ratio > 20
+    assert [change.ratio for change in changes] == sorted((c.ratio for c in changes), reverse=True)
+    assert all(change.ratio > 2 * (1 + ERROR_BOUND) for change in changes)
+
+
+def test_loads_that_are_far_apart_would_gain_by_being_neighbours() -> None:
+    """On the line of the load."""
+    kernel = estimated("scattered", BLOCKS, 256, floats(BLOCKS * 256 * 32), floats(BLOCKS * 256), 32)
+    (change, *_) = changes_that_help(kernel.estimate, kernel)
+    assert (change.change, change.line) == ("coalesced", line_of(SOURCE, "from[i * stride]"))
+
+
+def test_what_would_gain_less_than_the_model_may_be_off_is_not_named() -> None:
+    """A copy of neighbours cannot be helped, and one warp's chain neither."""
+    copy = estimated("copy", BLOCKS, 256, floats(BLOCKS * 256), floats(BLOCKS * 256))
+    chain = estimated("chain", 1, 32, floats(32), 200)
+    assert changes_that_help(copy.estimate, copy) == ()
+    assert changes_that_help(chain.estimate, chain) == ()
+
+
+def test_every_key_is_of_a_device() -> None:
+    """Whose name people know."""
+    assert all(device_of(key).name.startswith("NVIDIA") for key in DEVICES)

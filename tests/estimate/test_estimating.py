@@ -1,0 +1,165 @@
+"""When a submission has an estimate, of what, and what becomes of the grade where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.errors import OurError
+from grader.estimate import ERROR_BOUND
+from grader.kinds.kernel import estimating
+from grader.kinds.kernel.estimating import estimate_submission
+from grader.model import DEVICES, Submission, Verdict
+from tests.estimate.launches import tools
+
+if TYPE_CHECKING:
+    from grader.model import Assignment, Estimate, Grade, Named
+    from grader.plan import Plan
+
+ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+REFERENCE = reference_folder(ASSIGNMENT)
+SHAPE = (("M", 256), ("K", 256), ("N", 256))
+
+
+def file(name: str = "solution") -> Submission:
+    """A file of the staff's as a submission."""
+    return Submission("ada", "ada.cu", (REFERENCE / f"{name}.cu").read_bytes(), "")
+
+
+def small(assignment: Assignment, shape: Named[int] = SHAPE) -> Assignment:
+    """The assignment with a shape that takes no second, and one case."""
+    assert assignment.timing is not None
+    cases = tuple(case for case in assignment.cases if case.id in ("square-32", "mp3"))
+    return replace(assignment, timing=replace(assignment.timing, shape=shape), cases=cases[:2])
+
+
+def by_estimate(assignment: Assignment) -> Assignment:
+    """The assignment, with an item for speed that an estimate decides."""
+    rubric = tuple(
+        replace(item, options=(*((k, v) for k, v in item.options if k != "estimate"), ("estimate", True)))
+        if item.check == "speedup"
+        else item
+        for item in assignment.rubric
+    )
+    return replace(assignment, rubric=rubric)
+
+
+def plan_of(assignment: Assignment, *, estimates: bool = False) -> Plan:
+    """A plan of the emulator's; ``estimates`` as `check` has it."""
+    plan = pipeline.make_plan(assignment, 1, tools(), visible_only=True)
+    return replace(plan, estimates=estimates)
+
+
+@cache
+def graded(name: str = "solution", *, estimates: bool = False, counts: bool = False) -> Grade:
+    """The grade of a file; ``counts`` where the rubric gives points for an estimate."""
+    assignment = by_estimate(small(ASSIGNMENT)) if counts else small(ASSIGNMENT)
+    return pipeline.grade(plan_of(assignment, estimates=estimates), file(name), tools())
+
+
+def verdicts(grade: Grade) -> dict[str, Verdict]:
+    """By item."""
+    return {item.result.item.id: item.result.verdict for item in grade.items}
+
+
+def test_a_check_has_an_estimate_where_an_item_asks_for_speed() -> None:
+    """It gives no points: the item stays skipped."""
+    grade = graded(estimates=True)
+    estimate = grade.estimate
+    assert estimate is not None
+    assert estimate.ratio is not None
+    assert estimate.ratio.low < estimate.ratio.median < estimate.ratio.high
+    assert (estimate.device, estimate.baseline, estimate.shape) == ("h200", "naive", SHAPE)
+    assert estimate.error_bound == ERROR_BOUND
+    assert [name for name, _ in estimate.kernels] == ["student", "naive"]
+    assert verdicts(grade)["speedup"] is Verdict.SKIP
+
+
+def test_the_baseline_is_as_fast_as_itself() -> None:
+    """The naive kernel, handed in."""
+    estimate = graded("naive", estimates=True).estimate
+    assert estimate is not None
+    assert estimate.ratio is not None
+    assert estimate.ratio.median == pytest.approx(1)
+
+
+def test_a_grade_has_none_unless_its_rubric_gives_points_for_it() -> None:
+    """Then the item is judged by it, without a GPU."""
+    assert graded().estimate is None
+    grade = graded(counts=True)
+    assert grade.estimate is not None
+    assert grade.estimate.ratio is not None
+    assert verdicts(grade)["speedup"] in {Verdict.PASS, Verdict.FAIL}
+
+
+def test_nothing_is_estimated_where_nobody_asks_for_speed() -> None:
+    """No item of the rubric is about it."""
+    assignment = small(ASSIGNMENT)
+    without = replace(assignment, rubric=tuple(i for i in assignment.rubric if i.check != "speedup"))
+    assert pipeline.grade(plan_of(without, estimates=True), file(), tools()).estimate is None
+
+
+def test_a_wrong_kernel_has_no_estimate() -> None:
+    """However fast it would be; and one that does not compile has nothing."""
+    wrong = graded("mistakes/c_indexed_with_m", estimates=True).estimate
+    assert wrong is not None
+    assert (wrong.problem, wrong.ratio) == ("wrong", None)
+    broken = Submission("ada", "ada.cu", b"__global__ void tiledMatMul(", "")
+    plan = plan_of(small(ASSIGNMENT), estimates=True)
+    assert pipeline.grade(plan, broken, tools()).estimate is None
+
+
+@pytest.mark.parametrize("failure", [OurError("no machine code could be made"), ZeroDivisionError("a bug")])
+def test_a_fault_of_ours_changes_nothing_but_the_estimate(
+    failure: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every item has the verdict that it has without one."""
+
+    def fails(*_: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(estimating, "estimate_kernel", fails)
+    plan = plan_of(small(ASSIGNMENT, (("M", 64), ("K", 64), ("N", 64))), estimates=True)
+    grade = pipeline.grade(plan, file(), tools())
+    assert grade.estimate is not None
+    assert (grade.estimate.problem, grade.estimate.ratio) == ("failed", None)
+    assert verdicts(grade) == verdicts(graded())
+
+
+def test_without_a_disassembler_there_is_no_estimate() -> None:
+    """The item is skipped, as it was before there were any."""
+    bare = replace(tools(), toolchain=replace(tools().toolchain, nvdisasm=""))
+    grade = pipeline.grade(plan_of(by_estimate(small(ASSIGNMENT))), file(), bare)
+    assert grade.estimate is not None
+    assert grade.estimate.problem == "no-disassembler"
+    assert verdicts(grade)["speedup"] is Verdict.SKIP
+
+
+def asked(name: str, device: str = "h200", shape: Named[int] = SHAPE) -> Estimate:
+    """What `grader estimate` asks for."""
+    return estimate_submission(plan_of(small(ASSIGNMENT)), file(name), tools(), device, shape)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_device_has_an_estimate(device: str) -> None:
+    """Tiles are faster on each of them."""
+    estimate = asked("solution", device)
+    assert estimate.ratio is not None, estimate.problem
+    assert 1 < estimate.ratio.median < 4
+    assert estimate.device == device
+
+
+def test_a_launch_that_is_refused_has_no_estimate() -> None:
+    """More rows of blocks than a grid may have."""
+    rows = (("M", 16 * 65536), ("K", 1), ("N", 1))
+    assert asked("solution", shape=rows).problem == "not-launched"
+
+
+def test_two_estimates_of_a_file_are_the_same() -> None:
+    """To the last digit."""
+    assert asked("solution") == asked("solution")
