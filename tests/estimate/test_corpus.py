@@ -12,10 +12,10 @@ from grader.emulator.launch import Kernel as Linked
 from grader.model import Argument, Launch
 from grader.model.work import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS
 from tests.bench.estimate import inputs, references
-from tests.bench.estimate.corpus import CALIBRATION, CORPUS, ROOT, Array, value_of
+from tests.bench.estimate.corpus import CALIBRATION, CORPUS, PARTS, ROOT, Array, value_of
 from tests.bench.estimate.cubins import entry_in
 from tests.bench.estimate.heldout import HELD_OUT, HELD_OUT_FOLDER
-from tests.bench.estimate.measure import FEWEST, PARTS, Timer
+from tests.bench.estimate.measure import FEWEST, Timer
 from tests.bench.estimate.records import FOLDER
 from tests.emulator.nvcc import compile_all, entries
 

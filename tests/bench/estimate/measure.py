@@ -26,9 +26,8 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 import numpy as np
 
 from tests.bench.estimate import inputs, references
-from tests.bench.estimate.corpus import CALIBRATION, CORPUS, ROOT, Array
+from tests.bench.estimate.corpus import PARTS, ROOT, Array
 from tests.bench.estimate.cubins import cubin_of, entry_in
-from tests.bench.estimate.heldout import HELD_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tests.bench.estimate.records import Kernel, Shape
-
-PARTS = {"calibration": CALIBRATION, "corpus": CORPUS, "held-out": HELD_OUT}
 
 SPACE = 256 * 2**20
 """Bytes of which half overwrite L2, or four times L2 if that is more: as `sandbox/bench.py` has it."""
@@ -217,7 +214,7 @@ def main() -> None:
     if options.command == "build":
         from tests.bench.estimate.building import build  # noqa: PLC0415 - a machine with a GPU may lack it
 
-        build((*CORPUS, *CALIBRATION, *HELD_OUT), options.folder, options.architecture)
+        build([kernel for part in PARTS.values() for kernel in part], options.folder, options.architecture)
     else:
         run(options.folder, options.file, options.parts, options.only)
 
