@@ -1,10 +1,11 @@
 """How good estimated speeds are: the corpus, estimated, beside what was measured of it.
 
-`python -m tests.bench.estimate [--device h100] [--quick] [--held-out] [--only WORD] [--launches] [--json FILE]`
+`python -m tests.bench.estimate [--device h100] [--held-out] [--quick] [--only WORD] ...`
 
 It estimates every launch of the corpus and of the bundled assignments, two at a time, and compares the times
 with `measured-<device>.json`. No constant of the model may be fitted to the first; the table has the second
-apart. With `--held-out` it takes the kernels of `heldout.py` instead, and `measured-heldout-<device>.json`. Nothing is written but what was compiled (`build/estimate`), and FILE where it is asked for.
+apart. With `--held-out` the kernels are those of `heldout.py`, the times `measured-heldout-<device>.json`.
+Nothing is written but what was compiled (`build/estimate`), and FILE where it is asked for.
 """
 
 from __future__ import annotations

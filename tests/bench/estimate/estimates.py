@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from grader.errors import OurError
 from grader.estimate import NotEstimatedError, device_of, estimate_kernel
 from grader.model import Argument, Build, Launch
-from grader.nvcc import Tools, find_toolchain
+from grader.nvcc import Tools, find_toolchain, machine_code
 from grader.nvcc.toolchain import DEFAULT_BUILD
 from grader.sandbox import LocalSandbox
 from tests.bench.estimate.inputs import arrays_of, number_of
@@ -67,7 +67,9 @@ def _estimated(launch: tuple[Kernel, Shape], device: str) -> Estimated:
     began = time.perf_counter()
     try:
         configuration = Launch(kernel.grid_of(shape), kernel.block, kernel.shared)
-        estimate = estimate_kernel(_tools(), build, configuration, arguments, device_of(device)).estimate
+        on = device_of(device)
+        code = machine_code(_tools(), build.ptx, on.architecture)
+        estimate = estimate_kernel(code, build, configuration, arguments, on).estimate
     except NotEstimatedError as problem:
         details = " ".join(str(value) for _, value in problem.details)
         return Estimated(kernel.name, shape, problem=f"{problem.problem} {details}".strip())
