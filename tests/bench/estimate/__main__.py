@@ -1,10 +1,11 @@
 """How good estimated speeds are: the corpus, estimated, beside what was measured of it.
 
-`python -m tests.bench.estimate [--device h100] [--quick] [--only WORD] [--launches] [--json FILE]`
+`python -m tests.bench.estimate [--device h100] [--held-out] [--quick] [--only WORD] ...`
 
 It estimates every launch of the corpus and of the bundled assignments, two at a time, and compares the times
 with `measured-<device>.json`. No constant of the model may be fitted to the first; the table has the second
-apart. Nothing is written but what was compiled (`build/estimate`), and FILE where it is asked for.
+apart. With `--held-out` the kernels are those of `heldout.py`, the times `measured-heldout-<device>.json`.
+Nothing is written but what was compiled (`build/estimate`), and FILE where it is asked for.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from typing import TYPE_CHECKING
 from grader.estimate import ERROR_BOUND, device_of
 from grader.model import DEVICES
 from tests.bench.estimate import comparison
-from tests.bench.estimate.comparison import PARTS, agreement, by_family, worst
+from tests.bench.estimate.comparison import agreement, by_family, worst
+from tests.bench.estimate.corpus import PARTS
 from tests.bench.estimate.estimates import PROCESSES, estimates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tests.bench.estimate.comparison import Agreement, Compared
     from tests.bench.estimate.estimates import Estimated
@@ -33,8 +35,8 @@ HERE = Path(__file__).resolve().parent
 WORST = 12
 
 
-def summary(corpus: Agreement, bundled: Agreement) -> str:
-    """The table of issue 18 in Markdown: what is wanted, what the corpus gives, and what the bundled do."""
+def summary(parts: Mapping[str, Agreement]) -> str:
+    """The table of issue 18 in Markdown: what is wanted, and what each part gives."""
     rows = (
         ("ratio to naive, median error", "≤ 10 %", "ratio_median", "{:.1%}"),
         ("ratio to naive, ninetieth percentile", "≤ 25 %", "ratio_ninetieth", "{:.1%}"),
@@ -45,9 +47,9 @@ def summary(corpus: Agreement, bundled: Agreement) -> str:
         ("launches", "", "launches", "{}"),
         ("pairs", "", "pairs", "{}"),
     )
-    lines = ["| | wanted | corpus | bundled |", "|---|---|---|---|"]
+    lines = [f"| | wanted | {' | '.join(parts)} |", "|---|---|" + "---|" * len(parts)]
     for name, wanted, key, form in rows:
-        values = (form.format(getattr(part, key)) for part in (corpus, bundled))
+        values = (form.format(getattr(part, key)) for part in parts.values())
         lines.append(f"| {name} | {wanted} | {' | '.join(values)} |")
     return "\n".join(lines)
 
@@ -81,17 +83,17 @@ def launches(rows: Sequence[Compared]) -> str:
     return "\n".join(lines)
 
 
-def run(options: argparse.Namespace) -> dict[str, list[Estimated]]:
-    """The estimates of the corpus and of the bundled kernels."""
+def run(options: argparse.Namespace, parts: Sequence[str]) -> dict[str, list[Estimated]]:
+    """The estimates of the kernels of some parts."""
     jobs = [
         (kernel, shape)
-        for kernels in PARTS.values()
-        for kernel in kernels
+        for part in parts
+        for kernel in PARTS[part]
         if options.only in kernel.name or options.only in kernel.family
         for shape in ((kernel.shapes[len(kernel.shapes) // 2],) if options.quick else kernel.shapes)
     ]
     part_of = {kernel.name: part for part, kernels in PARTS.items() for kernel in kernels}
-    made: dict[str, list[Estimated]] = {part: [] for part in PARTS}
+    made: dict[str, list[Estimated]] = {part: [] for part in parts}
     for number, one in enumerate(estimates(jobs, options.device), 1):
         made[part_of[one.kernel]].append(one)
         if number % 20 == 0:
@@ -114,6 +116,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--device", choices=DEVICES, default="h100", help="one that was measured")
+    parser.add_argument("--held-out", action="store_true", help="kernels that no model was compared with")
     parser.add_argument("--quick", action="store_true", help="one shape of each kernel")
     parser.add_argument(
         "--only", metavar="WORD", default="", help="kernels or families with this in the name"
@@ -121,20 +124,21 @@ def main() -> int:
     parser.add_argument("--launches", action="store_true", help="a line for every launch, too")
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the estimates")
     options = parser.parse_args()
-    measured = HERE / f"measured-{options.device}.json"
+    parts = ("held-out",) if options.held_out else ("corpus", "calibration")
+    measured = HERE / f"measured-{'heldout-' if options.held_out else ''}{options.device}.json"
     if not measured.is_file():
         parser.error(f"there is no {measured.name}: `tests.bench.estimate.measure` makes it, on such a GPU")
     began = time.perf_counter()
-    made = run(options)
+    made = run(options, parts)
     wall = time.perf_counter() - began
     rows = {
-        part: comparison.compare(made[part], comparison.read_times(measured, part), part) for part in PARTS
+        part: comparison.compare(made[part], comparison.read_times(measured, part), part) for part in parts
     }
-    everything = [row for part in PARTS for row in rows[part]]
-    all_made = [one for part in PARTS for one in made[part]]
+    everything = [row for part in parts for row in rows[part]]
+    all_made = [one for part in parts for one in made[part]]
     pieces = [
         f"{device_of(options.device).name}, {measured.name}",
-        summary(*(agreement(rows[part]) for part in PARTS)),
+        summary({part: agreement(rows[part]) for part in parts}),
         families(everything),
         f"The ratios that are off by most:\n\n{launches(worst(everything, WORST))}",
         *([launches(everything)] if options.launches else ()),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.estimate import ERROR_BOUND
-from tests.bench.estimate.corpus import CALIBRATION, CORPUS
+from tests.bench.estimate.corpus import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 APART = 0.15
 """Two kernels whose measured times differ by more than this share must come in the right order."""
-
-PARTS = {"corpus": CORPUS, "calibration": CALIBRATION}
 
 
 @dataclass(frozen=True, slots=True)

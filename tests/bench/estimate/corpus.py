@@ -7,9 +7,12 @@ assignments' own, and are there for that.
 from __future__ import annotations
 
 from tests.bench.estimate import bundled, products, tasks
+from tests.bench.estimate.heldout import HELD_OUT
 from tests.bench.estimate.records import ROOT, Array, Kernel, Scalar, Shape, kernels, value_of
 
 CORPUS = tuple(kernel for family in (*products.FAMILIES, *tasks.FAMILIES) for kernel in kernels(family))
 CALIBRATION = tuple(kernel for family in bundled.FAMILIES for kernel in kernels(family))
+PARTS = {"corpus": CORPUS, "calibration": CALIBRATION, "held-out": HELD_OUT}
+"""What is measured and compared, each part by itself."""
 
-__all__ = ["CALIBRATION", "CORPUS", "ROOT", "Array", "Kernel", "Scalar", "Shape", "value_of"]
+__all__ = ["CALIBRATION", "CORPUS", "PARTS", "ROOT", "Array", "Kernel", "Scalar", "Shape", "value_of"]

