@@ -16,6 +16,8 @@ from tests.estimate.launches import SOURCE, floats, sampled
 
 if TYPE_CHECKING:
     from grader.estimate.sampling import SampledBlocks
+    from grader.model import Dim3
+    from tests.estimate.launches import Value
 
 BLOCKS = 8 * H100.multiprocessors
 """As many blocks of 256 threads as are resident together."""
@@ -26,16 +28,18 @@ def blocks_of(name: str) -> SampledBlocks:
     """Launches that are too long to be simulated whole, and one that is not."""
     square = floats(256, 256)
     values = floats(BLOCKS * 256)
-    launches = {
-        "product": ("product", (16, 16, 1), (16, 16, 1), square, square.copy(), square.copy(), 256),
-        "chain of one wave": ("chain", (BLOCKS, 1, 1), (256, 1, 1), values, 200),
-        "chain of eight": ("chain", (8 * BLOCKS, 1, 1), (256, 1, 1), values, 200),
-        "chain of one and a half": ("chain", (3 * BLOCKS // 2, 1, 1), (256, 1, 1), values, 200),
-        "conflicts": ("conflicts", (BLOCKS, 1, 1), (256, 1, 1), values, 500),
-        "scattered": ("scattered", (BLOCKS, 1, 1), (256, 1, 1), floats(BLOCKS * 256 * 32), values, 32),
-        "copy": ("copy", (BLOCKS, 1, 1), (256, 1, 1), values, values.copy()),
+    square_and_size = (square, square.copy(), square.copy(), 256)
+    launches: dict[str, tuple[str, Dim3, int, tuple[Value, ...]]] = {
+        "product": ("product", (16, 16, 1), 16, square_and_size),
+        "chain of one wave": ("chain", (BLOCKS, 1, 1), 1, (values, 200)),
+        "chain of eight": ("chain", (8 * BLOCKS, 1, 1), 1, (values, 200)),
+        "chain of one and a half": ("chain", (3 * BLOCKS // 2, 1, 1), 1, (values, 200)),
+        "conflicts": ("conflicts", (BLOCKS, 1, 1), 1, (values, 500)),
+        "scattered": ("scattered", (BLOCKS, 1, 1), 1, (floats(BLOCKS * 256 * 32), values, 32)),
+        "copy": ("copy", (BLOCKS, 1, 1), 1, (values, values.copy())),
     }
-    return sampled(*launches[name])
+    entry, grid, rows, arguments = launches[name]
+    return sampled(entry, grid, (256 // rows, rows, 1), *arguments)
 
 
 @pytest.mark.parametrize("name", ["product", "chain of one wave", "chain of eight", "conflicts"])
