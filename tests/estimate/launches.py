@@ -62,6 +62,16 @@ extern "C" __global__ void conflicts(float* to, int rounds) {
     to[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
+extern "C" __global__ void phases(float* to, int rounds) {
+    __shared__ volatile float tile[32 * 32];
+    float x = threadIdx.x, y = 0;
+    for (int i = threadIdx.x; i < 32 * 32; i += blockDim.x) tile[i] = i;
+    for (int round = 0; round < rounds; ++round) x = x * x + 1.0f;
+    __syncthreads();
+    for (int round = 0; round < rounds; ++round) y += tile[threadIdx.x % 32 * 32];
+    to[blockIdx.x * blockDim.x + threadIdx.x] = y + x;
+}
+
 extern "C" __global__ void scattered(const float* from, float* to, int stride) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     to[i] = from[i * stride];

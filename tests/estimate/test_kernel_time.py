@@ -35,6 +35,7 @@ def blocks_of(name: str) -> SampledBlocks:
         "chain of eight": ("chain", (8 * BLOCKS, 1, 1), 1, (values, 200)),
         "chain of one and a half": ("chain", (3 * BLOCKS // 2, 1, 1), 1, (values, 200)),
         "conflicts": ("conflicts", (BLOCKS, 1, 1), 1, (values, 500)),
+        "phases": ("phases", (BLOCKS, 1, 1), 1, (values, 2000)),
         "scattered": ("scattered", (BLOCKS, 1, 1), 1, (floats(BLOCKS * 256 * 32), values, 32)),
         "copy": ("copy", (BLOCKS, 1, 1), 1, (values, values.copy())),
     }
@@ -42,11 +43,11 @@ def blocks_of(name: str) -> SampledBlocks:
     return sampled(entry, grid, (256 // rows, rows, 1), *arguments)
 
 
-@pytest.mark.parametrize("name", ["product", "chain of one wave", "chain of eight", "conflicts"])
+@pytest.mark.parametrize("name", ["product", "chain of one wave", "chain of eight", "conflicts", "phases"])
 def test_what_goes_on_as_it_began_takes_as_long_as_if_all_was_simulated(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Within 5 %."""
+    """Within 5 %, also where what takes the time comes after what is simulated of the beginning."""
     monkeypatch.setattr(kernel_time, "SIMULATED", 12_000)
     some = time_of(blocks_of(name))
     monkeypatch.setattr(kernel_time, "SIMULATED", 10**9)
