@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.estimate.dram import DramShares
 from grader.estimate.multiprocessor import NOTHING, WarpTrace
-from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, requests_of
+from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of
 from grader.sass.machine import WARP
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _parts_of_l2(sampled: SampledBlocks, operations: Sequence[Operation]) -> dic
             if len(touched) < _MANY_LINES:
                 acting = sampled.threads if access.mask is None else sampled.threads & access.mask
                 addresses = np.broadcast_to(access.addresses, acting.shape)[acting]
-                touched.update(np.unique(addresses >> LINE_SHIFT).tolist())
+                touched.update(distinct(addresses >> LINE_SHIFT).tolist())
     return {at: max(1.0, len(touched) / sampled.device.atomic_lines) for at, touched in lines.items()}
 
 
