@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, SECTOR_SHIFT
+from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, SECTOR_SHIFT, distinct
 from grader.sass.machine import WARP
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _union(
 ) -> int:
     """How many sectors some blocks touch together, of which one touches those at ``places``."""
     begins = np.column_stack(_indices(sampled, numbers)) @ steps
-    shifts = np.unique(np.round(begins / SECTOR_BYTES).astype(np.int64))
+    shifts = distinct(np.round(begins / SECTOR_BYTES).astype(np.int64))
     if len(shifts) * len(places) > _MOST_MARKS:
         return len(shifts) * len(places)
     low, high = int(shifts.min()), int(shifts.max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from grader.estimate.warps import Changed
 
 SIMULATED = 30_000
-"""Instructions of warps that are simulated; what comes after them goes on as the last of them."""
+"""Instructions of warps that are simulated; what comes after them goes on as the last of its like."""
+
+UNLIKE = 4
+"""So many runs of each kind that is not among those are simulated as well, up to as many instructions."""
 
 ROUNDS = 3
 """So many rounds of blocks are simulated where they are short, to see how one follows another."""
@@ -75,12 +79,26 @@ class _Simulation:
         ends = np.cumsum(self.issues)
         self.whole = bool(ends[-1] <= SIMULATED)
         """Whether all of the blocks is simulated."""
-        self.window = len(ends) if self.whole else max(1, int(np.searchsorted(ends, SIMULATED)))
-        traces = WarpTraces(sampled, operations, changed).of_runs(self.window)
+        window = len(ends) if self.whole else max(1, int(np.searchsorted(ends, SIMULATED)))
+        self.chosen = self._chosen(window)
+        """Whether each run is simulated."""
+        traces = WarpTraces(sampled, operations, changed).of_runs(self.chosen)
         per_block = sampled.warps_per_block
         self.blocks = [traces[at : at + per_block] for at in range(0, len(traces), per_block)]
         self.rounds = max(1.0, sampled.launch.blocks / sampled.device.multiprocessors / len(self.blocks))
         self.outcome: Outcome
+
+    def _chosen(self, window: int) -> list[bool]:
+        """The first runs, and some later ones of each kind that is not among them."""
+        kinds = [(first, last) for first, last, _ in self.sampled.trace.runs]
+        known, taken, left, chosen = set(kinds[: window - 1]), Counter[tuple[int, int]](), SIMULATED, []
+        for number, kind in enumerate(kinds):
+            is_new = kind not in known and taken[kind] < UNLIKE and left > 0
+            chosen.append(number < window or is_new)
+            if number >= window and is_new:
+                taken[kind] += 1
+                left -= self.issues[number]
+        return chosen
 
     def cycles(self) -> float:
         """The cycles that one multiprocessor takes for its share of the grid."""
@@ -121,39 +139,42 @@ class _Simulation:
         return Multiprocessor(device, self.operations, cache, active).run(blocks, len(self.blocks))
 
     def _to_the_end(self, outcome: Outcome) -> float:
-        """The cycles of blocks of which only the first runs were simulated.
+        """The cycles of blocks of which only some runs were simulated.
 
-        A run that comes later takes as long as the last of its like that were simulated did; one that was
-        never simulated as long for each instruction as all of those.
+        Another run takes as long as the last of its like that were simulated did; one that is like none of
+        them as long for each instruction as all of those.
         """
-        runs = self.sampled.trace.runs
         if self.whole:
             return outcome.cycles
-        starts = self._starts(outcome)
+        kinds = [(first, last) for first, last, _ in self.sampled.trace.runs]
+        simulated = np.flatnonzero(self.chosen).tolist()
+        starts = self._starts(outcome, simulated)
         durations: dict[tuple[int, int], list[float]] = {}
-        for number in range(self.window - 1):
-            first, last, _ = runs[number]
-            durations.setdefault((first, last), []).append(starts[number + 1] - starts[number])
+        for number, begin, end in zip(simulated, starts, starts[1:], strict=False):
+            durations.setdefault(kinds[number], []).append(end - begin)
+        durations.setdefault(kinds[simulated[-1]], [float(np.mean(outcome.ends)) - starts[-1]])
         later = {key: float(np.nanmean(values[len(values) // 2 :])) for key, values in durations.items()}
-        middle = self.window // 2
-        issued = sum(self.issues[middle : self.window - 1])
-        pace = (starts[self.window - 1] - starts[middle]) / max(1, issued)
+        middle = len(simulated) // 2
+        issued = sum(self.issues[number] for number in simulated[middle:-1])
+        pace = (starts[-1] - starts[middle]) / max(1, issued)
         return outcome.cycles + sum(
-            later.get((first, last), pace * self.issues[number])
-            for number, (first, last, _) in enumerate(runs[self.window :], self.window)
+            later.get(kind, pace * issues)
+            for kind, issues, is_chosen in zip(kinds, self.issues, self.chosen, strict=True)
+            if not is_chosen
         )
 
-    def _starts(self, outcome: Outcome) -> list[float]:
+    def _starts(self, outcome: Outcome, simulated: list[int]) -> list[float]:
         """When warps begin each run that was simulated, on average."""
-        began: list[list[float]] = [[] for _ in range(self.window)]
+        began: list[list[float]] = [[] for _ in simulated]
         runs_of_warp: list[list[int]] = [[] for _ in outcome.marks]
-        for number, (_, _, lanes) in enumerate(self.sampled.trace.runs[: self.window]):
+        for place, number in enumerate(simulated):
+            _, _, lanes = self.sampled.trace.runs[number]
             for warp in np.flatnonzero(self.sampled.warps_of(lanes)).tolist():
                 if warp < len(runs_of_warp):
-                    runs_of_warp[warp].append(number)
-        for numbers, marks in zip(runs_of_warp, outcome.marks, strict=True):
-            for number, time in zip(numbers, marks, strict=False):
-                began[number].append(time)
+                    runs_of_warp[warp].append(place)
+        for places, marks in zip(runs_of_warp, outcome.marks, strict=True):
+            for place, time in zip(places, marks, strict=False):
+                began[place].append(time)
         last, starts = 0.0, []
         for times in began:
             last = float(np.mean(times)) if times else last

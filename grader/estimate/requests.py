@@ -31,6 +31,11 @@ ATOMIC_SECTOR = 3.5
 """Cycles that atomics on a sector take a multiprocessor."""
 
 
+def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The values once each, in order. Without counts `np.unique` loads masked arrays, which takes time."""
+    return np.unique(values, return_counts=True)[0]
+
+
 def requests_of(
     access: MemoryAccess,
     kind: str,
@@ -82,7 +87,7 @@ def _passes(
             continue
         words = (chosen[:, None] + np.arange(0, max(size, WORD), WORD)).ravel() >> 2
         if kind != "shared-atomic":
-            words = np.unique(words)
+            words = distinct(words)
         total += int(np.bincount(words % BANKS).max())
     return float(max(total, 1))
 
@@ -126,7 +131,7 @@ def _pattern(
 ) -> tuple[float, ...]:
     """The passes of a warp's access, the cycles that L2 writes, and each line with its sectors as bits."""
     ends = np.concatenate((pattern, pattern + size - 1)) if size > 1 else pattern
-    sectors = np.unique(ends >> SECTOR_SHIFT)
+    sectors = distinct(ends >> SECTOR_SHIFT)
     bits: dict[int, int] = {}
     for sector in sectors.tolist():
         bits[sector >> 2] = bits.get(sector >> 2, 0) | 1 << (sector & 3)
@@ -147,5 +152,5 @@ def _pattern(
 
 def _lines_in_part(pattern: NDArray[np.int64], size: int) -> int:
     """How many lines a store writes of which it leaves a part of some sector as it is."""
-    sectors, stores = np.unique(np.unique(pattern) >> SECTOR_SHIFT, return_counts=True)
-    return len(np.unique(sectors[stores * size < SECTOR_BYTES] >> LINE_SHIFT - SECTOR_SHIFT))
+    sectors, stores = np.unique(distinct(pattern) >> SECTOR_SHIFT, return_counts=True)
+    return len(distinct(sectors[stores * size < SECTOR_BYTES] >> LINE_SHIFT - SECTOR_SHIFT))

@@ -9,15 +9,15 @@ import numpy as np
 
 from grader.estimate.dram import DramShares
 from grader.estimate.multiprocessor import NOTHING, WarpTrace
-from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, requests_of
+from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of
 from grader.sass.machine import WARP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from grader.estimate.multiprocessor import Operation, Request
     from grader.estimate.sampling import SampledBlocks
-    from grader.sass.machine import MemoryAccess
+    from grader.sass.machine import Mask, MemoryAccess
 
 _ASKING = frozenset(("shared", "local", "load", "store", "atomic"))
 
@@ -51,32 +51,41 @@ class WarpTraces:
         self._dram = DramShares(sampled)
         self._parts = _parts_of_l2(sampled, operations)
 
-    def of_runs(self, window: int) -> list[WarpTrace]:
-        """What each warp issues in the first runs; its marks are where runs begin."""
+    def of_runs(self, chosen: Sequence[bool]) -> list[WarpTrace]:
+        """What each warp issues in the runs that are chosen; its marks are where those begin."""
         sampled = self._sampled
         operations: list[list[int]] = [[] for _ in range(sampled.warps)]
         requests: list[list[Request]] = [[] for _ in range(sampled.warps)]
         marks: list[list[int]] = [[] for _ in range(sampled.warps)]
-        accesses = iter(sampled.trace.accesses)
-        access = next(accesses, None)
-        asking = [operation.kind in _ASKING for operation in self._operations]
-        for first, last, lanes in sampled.trace.runs[:window]:
+        for (first, last, lanes, pairs), is_chosen in zip(self._runs(), chosen, strict=True):
+            if not is_chosen:
+                continue
             warps = np.flatnonzero(sampled.warps_of(lanes)).tolist()
             for warp in warps:
                 marks[warp].append(len(operations[warp]))
                 operations[warp] += range(first, last)
+            for at, access in pairs:
+                made = self._requests(access, at) if access else [NOTHING] * sampled.warps
+                for warp in warps:
+                    requests[warp].append(made[warp])
+        return [WarpTrace(*parts) for parts in zip(operations, requests, marks, strict=True)]
+
+    def _runs(self) -> Iterator[tuple[int, int, Mask, list[tuple[int, MemoryAccess | None]]]]:
+        """Each run with its memory instructions and what each accessed; None where no lane did."""
+        asking = [operation.kind in _ASKING for operation in self._operations]
+        accesses = iter(self._sampled.trace.accesses)
+        access = next(accesses, None)
+        for first, last, lanes in self._sampled.trace.runs:
+            pairs: list[tuple[int, MemoryAccess | None]] = []
             for at in range(first, last):
                 if not asking[at]:
                     continue
-                if access is None or access.instruction != at:
-                    for warp in warps:
-                        requests[warp].append(NOTHING)
-                    continue
-                made = self._requests(access, at)
-                for warp in warps:
-                    requests[warp].append(made[warp])
-                access = next(accesses, None)
-        return [WarpTrace(*parts) for parts in zip(operations, requests, marks, strict=True)]
+                if access is not None and access.instruction == at:
+                    pairs.append((at, access))
+                    access = next(accesses, None)
+                else:
+                    pairs.append((at, None))
+            yield first, last, lanes, pairs
 
     def _requests(self, access: MemoryAccess, at: int) -> list[Request]:
         sampled = self._sampled
@@ -140,7 +149,7 @@ def _parts_of_l2(sampled: SampledBlocks, operations: Sequence[Operation]) -> dic
             if len(touched) < _MANY_LINES:
                 acting = sampled.threads if access.mask is None else sampled.threads & access.mask
                 addresses = np.broadcast_to(access.addresses, acting.shape)[acting]
-                touched.update(np.unique(addresses >> LINE_SHIFT).tolist())
+                touched.update(distinct(addresses >> LINE_SHIFT).tolist())
     return {at: max(1.0, len(touched) / sampled.device.atomic_lines) for at, touched in lines.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,9 +17,13 @@ from tests.builds import shared_builds
 from tests.emulator.nvcc import ptx as compile_text
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from grader.estimate.devices import Device
     from grader.estimate.sampling import CodedLaunch, SampledBlocks
     from grader.model import Dim3
+
+    Value: TypeAlias = NDArray[Any] | int
 
 SOURCE = """
 extern "C" __global__ void copy(const float* from, float* to) {
@@ -58,6 +62,16 @@ extern "C" __global__ void conflicts(float* to, int rounds) {
     to[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
+extern "C" __global__ void phases(float* to, int rounds) {
+    __shared__ volatile float tile[32 * 32];
+    float x = threadIdx.x, y = 0;
+    for (int i = threadIdx.x; i < 32 * 32; i += blockDim.x) tile[i] = i;
+    for (int round = 0; round < rounds; ++round) x = x * x + 1.0f;
+    __syncthreads();
+    for (int round = 0; round < rounds; ++round) y += tile[threadIdx.x % 32 * 32];
+    to[blockIdx.x * blockDim.x + threadIdx.x] = y + x;
+}
+
 extern "C" __global__ void scattered(const float* from, float* to, int stride) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     to[i] = from[i * stride];
@@ -93,13 +107,13 @@ def build(entry: str) -> Build:
     return Build(ok=True, ptx=ptx(), entry=entry)
 
 
-def floats(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+def floats(*shape: int) -> NDArray[np.float32]:
     """Small numbers, the same each time."""
     return np.random.default_rng(1).random(shape, np.float32)
 
 
 def coded(
-    entry: str, grid: Dim3, block: Dim3, *arguments: object, device: Device = H100, shared: int = 0
+    entry: str, grid: Dim3, block: Dim3, *arguments: Value, device: Device = H100, shared: int = 0
 ) -> CodedLaunch:
     """A launch; arrays are read and written, numbers are passed as int."""
     code = machine_code(tools(), ptx(), device.architecture)
@@ -108,18 +122,18 @@ def coded(
     )
 
 
-def named(*arguments: object) -> tuple[Argument, ...]:
+def named(*arguments: Value) -> tuple[Argument, ...]:
     """Arguments with names in their order."""
     return tuple(
         Argument(f"a{place}", "inout", value)
         if isinstance(value, np.ndarray)
-        else Argument(f"a{place}", "value", np.int32(value))  # type: ignore[call-overload] # only integers
+        else Argument(f"a{place}", "value", np.int32(value))
         for place, value in enumerate(arguments)
     )
 
 
 def sampled(
-    entry: str, grid: Dim3, block: Dim3, *arguments: object, device: Device = H100, shared: int = 0
+    entry: str, grid: Dim3, block: Dim3, *arguments: Value, device: Device = H100, shared: int = 0
 ) -> SampledBlocks:
     """The blocks of one multiprocessor, run."""
     return sample(coded(entry, grid, block, *arguments, device=device, shared=shared), device)

@@ -31,7 +31,8 @@ NAIVE = row("naive", 10.0, 10.0, naive=True)
 def test_an_estimate_that_is_right_has_no_error() -> None:
     """A naive kernel's own ratio does not count."""
     figures = agreement([NAIVE, row("a", 5.0, 5.0), row("b", 2.0, 2.0)])
-    assert (figures.ratio_median, figures.rank_correlation, figures.holds) == (0, pytest.approx(1), 1)
+    assert (figures.ratio_median, figures.holds) == (0, 1)
+    assert figures.rank_correlation == pytest.approx(1)
     assert (figures.launches, figures.pairs, figures.pairs_right) == (3, 3, 1)
     assert math.isnan(agreement([NAIVE]).ratio_median)
 

@@ -24,6 +24,7 @@ from tests.estimate.launches import SOURCE, build, floats, named, tools
 
 if TYPE_CHECKING:
     from grader.estimate.estimate import EstimatedKernel
+    from tests.estimate.launches import Value
 
 TENSOR_CORES = """
 #include <mma.h>
@@ -42,12 +43,12 @@ extern "C" __global__ void product(const half* a, const half* b, float* c) {
 BLOCKS = 8 * H100.multiprocessors
 
 
-def estimated(entry: str, blocks: int, threads: int, *arguments: object) -> EstimatedKernel:
+def estimated(entry: str, blocks: int, threads: int, *arguments: Value) -> EstimatedKernel:
     """One of the small kernels on an H100."""
     return _estimated(build(entry), blocks, threads, *arguments)
 
 
-def _estimated(built: Build, blocks: int, threads: int, *arguments: object) -> EstimatedKernel:
+def _estimated(built: Build, blocks: int, threads: int, *arguments: Value) -> EstimatedKernel:
     code = machine_code(tools(), built.ptx, H100.architecture)
     return estimate_kernel(code, built, Launch((blocks, 1, 1), (threads, 1, 1), 0), named(*arguments), H100)
 
@@ -57,7 +58,7 @@ def _estimated(built: Build, blocks: int, threads: int, *arguments: object) -> E
     [("endless", np.zeros(4, np.float32), "too-much-work"), ("stray", floats(32), "wrong")],
 )
 def test_what_does_not_end_or_leaves_its_arrays_has_no_estimate(
-    entry: str, values: object, problem: str
+    entry: str, values: Value, problem: str
 ) -> None:
     """The code says which."""
     with pytest.raises(NotEstimatedError) as raised:

@@ -130,8 +130,8 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
     """Spearman's: the correlation of ranks, where no two values are the same."""
     if len(first) < 2:
         return float("nan")
-    ranks = [np.argsort(np.argsort(values)) for values in (first, second)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    ranks, others = (np.argsort(np.argsort(values)).astype(np.float64) for values in (first, second))
+    return float(np.corrcoef(ranks, others)[0, 1])
 
 
 def in_order(one: Compared, other: Compared) -> bool:
