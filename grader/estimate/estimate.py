@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from grader.model import Argument, Build, Launch, Named
     from grader.nvcc import MachineCode
 
-ERROR_BOUND = 0.25
-"""The share by which nine in ten ratios were off at most: `python -m tests.bench.estimate`."""
+ERROR_BOUND = 0.37
+"""The share by which nine in ten ratios were off at most, of kernels that the model had never been compared
+with when they were measured: `python -m tests.bench.estimate --held-out`."""
 
 _MOST_CHANGES = 2
 _MATTERS = 0.1

@@ -17,7 +17,7 @@ from grader.sass.interpreter import link, run
 from grader.sass.machine import WARP, Machine, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 60_000
 """Instructions that the sampled blocks may take, all lanes together."""
+
+LONGEST_RUN = 64
+"""So many instructions of a straight run are looked at as one."""
 
 _RESERVED = 2 * KIB
 """Shared memory in front of a kernel's own, which newer devices keep for the system."""
@@ -106,6 +109,7 @@ def sample(launch: CodedLaunch, device: Device) -> SampledBlocks:
     local = -(-max(launch.local_bytes, 16) // 16) * 16 + KIB
     machine = Machine(shape, launch.memory, launch.base, shared, local)
     trace = run(link(launch.listing, launch.banks), machine, MOST_STEPS)
+    trace.runs = list(_in_pieces(trace.runs))
     threads = np.ones(shape.lanes, np.bool_) if machine.threads is None else machine.threads
     return SampledBlocks(launch, device, resident, blocks, trace, threads)
 
@@ -128,6 +132,13 @@ def _spread(launch: CodedLaunch, count: int) -> tuple[int, ...]:
             y = (y + int(number * _TURNS[1] * rows)) % rows
         spread.append((z * rows + y) * columns + x)
     return tuple(spread) if len(set(spread)) == count else even
+
+
+def _in_pieces(runs: list[tuple[int, int, Mask]]) -> Iterator[tuple[int, int, Mask]]:
+    """Straight runs of instructions cut where they are long: one alone may be more than is simulated."""
+    for first, last, lanes in runs:
+        for start in range(first, last, LONGEST_RUN):
+            yield start, min(start + LONGEST_RUN, last), lanes
 
 
 def resident_blocks(launch: CodedLaunch, device: Device) -> int:
