@@ -6,6 +6,7 @@ Floats may differ where ptxas makes one instruction of a product and a sum (PTX 
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,8 @@ NEEDS = {"dot_bytes": 80, "monte_carlo_pi": 80, "spin_lock": 80, "matmul_mma": 8
 """Kernels that use what older devices do not have."""
 WITHIN = {"halves": 4e-3, "matmul_half2": 4e-3, "matrix_vector_bfloat": 2e-2}
 """How far those with halves may be apart: a product that is rounded or is not."""
+AMBIGUOUS = {("float_to_f16", 75): "__float2half_rz(a)"}
+"""What nvdisasm prints alike for two roundings on a device: which one it is cannot be read."""
 PRECISION = {"f32": 1e-6, "f64": 1e-14, "f16": 2e-3, "f16x2": 2e-3}
 FLOATS = {"f32": "f4", "f64": "f8", "f16": "f2", "f16x2": "f2"}
 
@@ -147,12 +150,16 @@ def test_an_intrinsic_gives_the_same(file: str, table: Table) -> None:
             strict=True,
         )
         wrong = [expression for expression, one, other in rows if unlike(one, other, within)]
-        assert not wrong, f"sm_{architecture}: {wrong}"
+        unreadable = AMBIGUOUS.get((table.name, architecture))
+        assert wrong == ([unreadable] if unreadable else []), f"sm_{architecture}: {wrong}"
 
 
 MATMULS = sorted((Path(__file__).parents[1] / "kernels" / "correct").glob("*.cu"))
 SHAPE = {"M": 37, "K": 50, "N": 70}
-TILE = 16
+TILES = {"tile_4": 4}
+"""Tiles whose size is not written as a number."""
+ROWS = {"coarsened_rows": 4}
+"""Rows of results for each thread, where it has several."""
 
 
 @pytest.mark.slow
@@ -163,11 +170,14 @@ def test_a_right_product_of_matrices_is_the_same(file: Path) -> None:
     draw = np.random.default_rng(3)
     a, b = draw.random((m, k), np.float32), draw.random((k, n), np.float32)
     arguments = (a, b, np.zeros((m, n), "f4"), *map(np.int32, SHAPE.values()))
-    grid = (-(-n // TILE), -(-m // TILE), 1)
+    text = file.read_bytes().decode("utf-8-sig", errors="replace")
+    tiles = re.search(r"TILE\w*\s*=?\s*(\d+)", text)
+    tile, rows = TILES.get(file.stem, int(tiles[1]) if tiles else 16), ROWS.get(file.stem, 1)
+    grid = (-(-n // tile), -(-m // (tile * rows)), 1)
     for architecture in ARCHITECTURES:
-        text = ptx(file.read_text("utf-8-sig"), options(architecture), file.name)
-        (entry,) = (name for name in entries(parse(text)) if "tiledMatMul" in name)
-        case = Case(text, entry, grid, (TILE, TILE, 1), arguments)
+        made = ptx(text, options(architecture), file.name)
+        names = [name for name in entries(parse(made)) if re.search(r"tiledMatMul(?!\w*Old)", name)]
+        case = Case(made, names[0], grid, (tile, tile, 1), arguments)
         assert differences(case, architecture, within=1e-4) == {}
 
 
