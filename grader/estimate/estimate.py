@@ -39,6 +39,7 @@ _MATTERS = 0.1
 """The share of a kernel's time from which a limit is worth a change."""
 
 _LOW_OCCUPANCY = 0.5
+"""The share of a multiprocessor's warps below which it is worth asking what twice as many would do."""
 
 
 class NotEstimatedError(GraderError):
@@ -124,6 +125,9 @@ def _worth_trying(kernel: EstimatedKernel) -> Iterator[tuple[str, LimitShare, Ch
         if name in limits:
             yield "coalesced", limits[name], Changed(coalesced=True)
             break
+    waits = next((limits[name] for name in ("memory-latency", "latency") if name in limits), None)
+    if waits and kernel.sampled.occupancy < _LOW_OCCUPANCY and kernel.sampled.has_more_blocks:
+        yield "more-warps", waits, Changed(times_the_blocks=2)
     if "barrier" in limits:
         yield "no-barriers", limits["barrier"], Changed(no_barriers=True)
 

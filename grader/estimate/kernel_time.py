@@ -68,6 +68,15 @@ def time_of(sampled: SampledBlocks, changed: Changed = AS_IS) -> KernelTime:
     )
 
 
+def _elsewhere(blocks: Sequence[Sequence[WarpTrace]], times: int) -> list[list[WarpTrace]]:
+    """Blocks, and so many times as many that do the same in other places of memory."""
+    return [
+        [replace(trace, shift=trace.shift + number * _ELSEWHERE * len(blocks)) for trace in block]
+        for number in range(times)
+        for block in blocks
+    ]
+
+
 class _Simulation:
     """One simulation of sampled blocks, and how it goes on."""
 
@@ -84,7 +93,8 @@ class _Simulation:
         """Whether each run is simulated."""
         traces = WarpTraces(sampled, operations, changed).of_runs(self.chosen)
         per_block = sampled.warps_per_block
-        self.blocks = [traces[at : at + per_block] for at in range(0, len(traces), per_block)]
+        blocks = [traces[at : at + per_block] for at in range(0, len(traces), per_block)]
+        self.blocks = _elsewhere(blocks, changed.times_the_blocks)
         self.rounds = max(1.0, sampled.launch.blocks / sampled.device.multiprocessors / len(self.blocks))
         self.outcome: Outcome
 
@@ -119,12 +129,7 @@ class _Simulation:
         """The cycles where blocks follow each other within what is simulated."""
         count, all_issues = len(self.blocks), sum(self.issues)
         repeats = max(1, min(ROUNDS, int(np.ceil(self.rounds)), SIMULATED // max(1, all_issues)))
-        following_blocks = [
-            [replace(trace, shift=number * _ELSEWHERE) for trace in block]
-            for number in range(repeats)
-            for block in self.blocks
-        ]
-        self.outcome = outcome = self._run(following_blocks)
+        self.outcome = outcome = self._run(_elsewhere(self.blocks, repeats))
         if repeats == 1:
             return outcome.cycles * self.rounds + self.sampled.device.block_gap * (self.rounds - 1)
         ends = [float(np.mean(outcome.ends[at : at + count])) for at in range(0, len(outcome.ends), count)]

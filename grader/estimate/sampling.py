@@ -91,6 +91,11 @@ class SampledBlocks:
         threads = self.resident * self.warps_per_block * WARP
         return min(1.0, threads / LIMITS[self.device.architecture].threads)
 
+    @property
+    def has_more_blocks(self) -> bool:
+        """Whether each multiprocessor gets at least twice the blocks that it holds."""
+        return self.launch.blocks >= 2 * len(self.blocks) * self.device.multiprocessors
+
     def warps_of(self, lanes: Mask) -> NDArray[np.bool_]:
         """The warps that have any of these lanes."""
         chosen = self.threads if lanes is None else lanes & self.threads

@@ -34,6 +34,8 @@ class Changed:
     shared_loads: float = 1.0
     """The share of passes through shared memory that is left."""
     no_barriers: bool = False
+    times_the_blocks: int = 1
+    """So many times as many blocks are resident."""
 
 
 AS_IS = Changed()

@@ -48,9 +48,12 @@ def estimated(entry: str, blocks: int, threads: int, *arguments: Value) -> Estim
     return _estimated(build(entry), blocks, threads, *arguments)
 
 
-def _estimated(built: Build, blocks: int, threads: int, *arguments: Value) -> EstimatedKernel:
+def _estimated(
+    built: Build, blocks: int, threads: int, *arguments: Value, shared: int = 0
+) -> EstimatedKernel:
     code = machine_code(tools(), built.ptx, H100.architecture)
-    return estimate_kernel(code, built, Launch((blocks, 1, 1), (threads, 1, 1), 0), named(*arguments), H100)
+    launch = Launch((blocks, 1, 1), (threads, 1, 1), shared)
+    return estimate_kernel(code, built, launch, named(*arguments), H100)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +132,16 @@ def test_loads_that_are_far_apart_would_gain_by_being_neighbours() -> None:
     kernel = estimated("scattered", BLOCKS, 256, floats(BLOCKS * 256 * 32), floats(BLOCKS * 256), 32)
     (change, *_) = changes_that_help(kernel.estimate, kernel)
     assert (change.change, change.line) == ("coalesced", line_of(SOURCE, "from[i * stride]"))
+
+
+def test_chains_of_few_warps_would_gain_by_more_of_them() -> None:
+    """Where shared memory keeps warps away; not where there are no further blocks."""
+    few = _estimated(build("chain"), BLOCKS, 32, floats(32), 1000, shared=100_000)
+    (change, *_) = changes_that_help(few.estimate, few)
+    assert change.change == "more-warps"
+    assert 1.9 < change.ratio < 2.1
+    alone = _estimated(build("chain"), 1, 32, floats(32), 1000, shared=100_000)
+    assert changes_that_help(alone.estimate, alone) == ()
 
 
 def test_what_would_gain_less_than_the_model_may_be_off_is_not_named() -> None:
