@@ -122,7 +122,8 @@ H100 = Device(
     l1_bytes=256 * KIB,
     carve_outs=(0, 8, 16, 32, 64, 100, 132, 164, 196, 228),
 )
-"""Everything measured; the others differ from it by what is published of them."""
+"""Most of it was measured (`docs/estimate.md` says what was chosen); the others differ from it by what is
+published of them."""
 
 _H200 = replace(H100, name="NVIDIA H200", dram_bandwidth=16.9)
 """The same chip with memory of 4.8 instead of 3.35 TB/s (data sheet)."""
