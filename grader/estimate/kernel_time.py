@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.estimate.dram import DramShares
 from grader.estimate.multiprocessor import Multiprocessor
 from grader.estimate.operations import operation_of
 from grader.estimate.sampling import l1_bytes
@@ -50,13 +51,16 @@ class KernelTime:
     busy: Mapping[str, float] = field(default_factory=dict)
 
 
-def time_of(sampled: SampledBlocks, changed: Changed = AS_IS) -> KernelTime:
-    """Simulate the sampled blocks, with one thing changed where that is asked for, and scale to the grid."""
+def time_of(sampled: SampledBlocks, changed: Changed = AS_IS, dram: DramShares | None = None) -> KernelTime:
+    """Simulate the sampled blocks, with one thing changed where that is asked for, and scale to the grid.
+
+    ``dram`` is what the blocks fetch from DRAM, if it is known already: no change alters it.
+    """
     launch, device = sampled.launch, sampled.device
     operations = tuple(operation_of(instruction, device) for instruction in launch.listing.instructions)
     if changed.no_barriers:
         operations = tuple(replace(one, kind="") if one.kind == "barrier" else one for one in operations)
-    simulation = _Simulation(sampled, operations, changed)
+    simulation = _Simulation(sampled, operations, changed, dram or DramShares(sampled))
     cycles = max(simulation.cycles(), launch.blocks * device.block_ns * device.clock_ghz)
     outcome = simulation.outcome
     total = sum(outcome.waits.cycles.values()) or 1.0
@@ -80,7 +84,9 @@ def _elsewhere(blocks: Sequence[Sequence[WarpTrace]], times: int) -> list[list[W
 class _Simulation:
     """One simulation of sampled blocks, and how it goes on."""
 
-    def __init__(self, sampled: SampledBlocks, operations: Sequence[Operation], changed: Changed) -> None:
+    def __init__(
+        self, sampled: SampledBlocks, operations: Sequence[Operation], changed: Changed, dram: DramShares
+    ) -> None:
         self.sampled, self.operations = sampled, operations
         self.issues = [
             (last - first) * int(sampled.warps_of(lanes).sum()) for first, last, lanes in sampled.trace.runs
@@ -91,7 +97,7 @@ class _Simulation:
         window = len(ends) if self.whole else max(1, int(np.searchsorted(ends, SIMULATED)))
         self.chosen = self._chosen(window)
         """Whether each run is simulated."""
-        traces = WarpTraces(sampled, operations, changed).of_runs(self.chosen)
+        traces = WarpTraces(sampled, operations, dram, changed).of_runs(self.chosen)
         per_block = sampled.warps_per_block
         blocks = [traces[at : at + per_block] for at in range(0, len(traces), per_block)]
         self.blocks = _elsewhere(blocks, changed.times_the_blocks)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.estimate.dram import DramShares
 from grader.estimate.multiprocessor import NOTHING, WarpTrace
 from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of
 from grader.sass.machine import WARP
@@ -15,6 +14,7 @@ from grader.sass.machine import WARP
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from grader.estimate.dram import DramShares
     from grader.estimate.multiprocessor import Operation, Request
     from grader.estimate.sampling import SampledBlocks
     from grader.sass.machine import Mask, MemoryAccess
@@ -45,12 +45,16 @@ class WarpTraces:
     """Makes the traces of warps from that of all lanes."""
 
     def __init__(
-        self, sampled: SampledBlocks, operations: Sequence[Operation], changed: Changed = AS_IS
+        self,
+        sampled: SampledBlocks,
+        operations: Sequence[Operation],
+        dram: DramShares,
+        changed: Changed = AS_IS,
     ) -> None:
         """``operations`` are those of the kernel's instructions."""
         self._sampled, self._operations, self._changed = sampled, operations, changed
         self._memo: dict[bytes, tuple[float, ...]] = {}
-        self._dram = DramShares(sampled)
+        self._dram = dram
         self._parts = _parts_of_l2(sampled, operations)
 
     def of_runs(self, chosen: Sequence[bool]) -> list[WarpTrace]:

@@ -182,11 +182,9 @@ def test_a_right_product_of_matrices_is_the_same(file: Path) -> None:
 
 
 SMALL_SHAPE = dict.fromkeys("WHMN", 128) | {"n": 4096, "K": 64}
-CORPUS = Path(__file__).parents[1] / "bench" / "estimate" / "corpus"
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not CORPUS.exists(), reason="the kernels whose speed is estimated are not there")
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_kernel_whose_speed_is_estimated_does_the_same(architecture: int) -> None:
     """All of them, at a small shape."""

@@ -72,12 +72,14 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
         return _gathered(plan, submission, built, tools)
     from grader.kinds.kernel import estimating  # noqa: PLC0415 - most submissions of a class do without
 
+    device = estimating.device_for(plan)
     with ThreadPoolExecutor(1) as pool:  # ptxas and nvdisasm run while the emulator does
-        code = pool.submit(estimating.code_for, tools, built, estimating.device_for(plan))
+        code = pool.submit(estimating.code_for, tools, built, device)
         evidence, seconds = _gathered(plan, submission, built, tools)
-    if not all(_came_right(case) for case in evidence.cases):
-        return replace(evidence, estimate=Estimate(estimating.device_for(plan), problem="wrong")), seconds
-    estimate = estimating.estimate_build(plan, evidence.build, tools, estimating.device_for(plan), code=code)
+    if all(_came_right(case) for case in evidence.cases):
+        estimate = estimating.estimate_build(plan, evidence.build, tools, device, code=code)
+    else:
+        estimate = Estimate(device, problem="wrong")
     return replace(evidence, estimate=estimate), seconds
 
 
