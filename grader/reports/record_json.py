@@ -49,6 +49,15 @@ NAMES = {**vars(model), "Any": Any, "Fraction": Fraction, "TraceScene": TraceSce
 class Misfit(ValueError):  # noqa: N818 - a statement about a value
     """A value that is not of the type of its field; the message says where, and what was expected."""
 
+    def __init__(self, reason: str, key_path: str = "") -> None:
+        super().__init__(f"{key_path}: {reason}" if key_path else reason)
+        self.reason, self.key_path = reason, key_path
+
+    def within(self, key: str) -> Misfit:
+        """The same of what holds the value under this key, ``name`` or ``[2]``."""
+        dot = "." if self.key_path and not self.key_path.startswith("[") else ""
+        return Misfit(self.reason, key + dot + self.key_path)
+
 
 def dump(grade: Grade) -> str:
     """Write a grade; raises TypeError for what no record should hold."""
@@ -117,35 +126,49 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - as above
     raise TypeError(f"a {type(value).__name__} cannot be stored")
 
 
-def decode(kind: Any, value: Any, key_path: str = "") -> Any:  # noqa: ANN401 - a type's annotation is no type to mypy
-    """Read a value of this type back; raises Misfit naming the place in the file."""
+def decode(kind: Any, value: Any, key: str = "") -> Any:  # noqa: ANN401 - a type's annotation is no type to mypy
+    """Read a value of this type back; raises Misfit naming the place, which begins with this key."""
+    try:
+        return _decoded(kind, value)
+    except Misfit as problem:
+        raise (problem.within(key) if key else problem) from None
+
+
+def _decoded(kind: Any, value: Any) -> Any:  # noqa: ANN401 - as above
     if kind is Any or type(value) is kind:  # most values are a text or a number of just this type
         return value
     reader, of = _reader(kind)
-    return reader(of, value, key_path)
+    return reader(of, value)
 
 
 @cache
-def _reader(kind: Any) -> tuple[Callable[[Any, Any, str], Any], Any]:  # noqa: ANN401 - as above
+def _reader(kind: Any) -> tuple[Callable[[Any, Any], Any], Any]:  # noqa: ANN401 - as above
     """What reads values of this type, and what it has to know of the type."""
     if is_dataclass(kind):
         return _record, kind
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         return _either, get_args(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return _member, {member.value: member for member in kind}
     return (_tuple, get_args(kind)) if origin is tuple else (_leaf, kind)
 
 
-def _record(kind: Any, value: Any, key_path: str) -> Any:  # noqa: ANN401 - as above
+def _record(kind: Any, value: Any) -> Any:  # noqa: ANN401 - as above
     if not isinstance(value, dict):
-        raise Misfit(f"{key_path}: expected an object")
-    values = {}
-    for name, hint, default in _fields(kind):
-        if name in value:
-            values[name] = decode(hint, value[name], f"{key_path}.{name}" if key_path else name)
-        elif default is MISSING:
-            raise Misfit(f"{key_path}: expected a key {name}" if key_path else f"expected a key {name}")
-    return kind(**values)
+        raise Misfit("expected an object")
+    values, name = {}, ""
+    try:
+        for name, hint, default in _fields(kind):
+            if name in value:
+                values[name] = _decoded(hint, value[name])
+            elif default is MISSING:
+                break
+        else:
+            return kind(**values)
+    except Misfit as problem:
+        raise problem.within(name) from None
+    raise Misfit(f"expected a key {name}")
 
 
 class _Field(NamedTuple):
@@ -169,44 +192,53 @@ def _fields(kind: Any) -> tuple[_Field, ...]:  # noqa: ANN401 - as above
     )
 
 
-def _either(kinds: tuple[Any, ...], value: Any, key_path: str) -> Any:  # noqa: ANN401 - as above
+def _either(kinds: tuple[Any, ...], value: Any) -> Any:  # noqa: ANN401 - as above
     """A value of the first type that fits; records keep to one type and None."""
     types = [kind for kind in kinds if kind is not type(None)]
     if value is None and len(types) < len(kinds):
         return None
     for kind in types[:-1]:
         try:
-            return decode(kind, value, key_path)
+            return _decoded(kind, value)
         except Misfit:
             continue
-    return decode(types[-1], value, key_path)
+    return _decoded(types[-1], value)
 
 
-def _tuple(kinds: tuple[Any, ...], value: Any, key_path: str) -> tuple[Any, ...]:  # noqa: ANN401 - as above
+def _tuple(kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as above
     if not isinstance(value, list):
-        raise Misfit(f"{key_path}: expected an array")
+        raise Misfit("expected an array")
     if len(kinds) == 2 and kinds[1] is Ellipsis:  # noqa: PLR2004 - the type and the dots
-        return tuple(decode(kinds[0], item, f"{key_path}[{index}]") for index, item in enumerate(value))
+        kinds = (kinds[0],) * len(value)
     if len(kinds) != len(value):
-        raise Misfit(f"{key_path}: expected {len(kinds)} entries, found {len(value)}")
-    pairs = enumerate(zip(kinds, value, strict=True))
-    return tuple(decode(kind, item, f"{key_path}[{index}]") for index, (kind, item) in pairs)
+        raise Misfit(f"expected {len(kinds)} entries, found {len(value)}")
+    items: list[Any] = []
+    try:
+        for kind, item in zip(kinds, value, strict=True):
+            items.append(_decoded(kind, item))
+    except Misfit as problem:
+        raise problem.within(f"[{len(items)}]") from None
+    return tuple(items)
 
 
-def _leaf(kind: Any, value: Any, key_path: str) -> Any:  # noqa: ANN401 - as above
+def _member(members: dict[Any, Enum], value: Any) -> Enum:  # noqa: ANN401 - as above
+    if type(value) not in {str, int} or value not in members:
+        raise Misfit(f"expected a {type(next(iter(members.values()))).__name__}")
+    return members[value]
+
+
+def _leaf(kind: Any, value: Any) -> Any:  # noqa: ANN401 - as above
     expected = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
     if kind is float and (value in NOT_FINITE or isinstance(value, int)) and not isinstance(value, bool):
         try:
             return float(value)
         except OverflowError:
-            raise Misfit(f"{key_path}: expected a number that is not so large") from None
+            raise Misfit("expected a number that is not so large") from None
     if kind is Fraction and isinstance(value, str) and EXACT.fullmatch(value):
         return Fraction(value)
     if kind is bytes and isinstance(value, str):
         try:
             return base64.b64decode(value, validate=True)
         except (binascii.Error, ValueError):
-            raise Misfit(f"{key_path}: expected base64") from None
-    if isinstance(kind, type) and issubclass(kind, Enum) and value in [member.value for member in kind]:
-        return kind(value)
-    raise Misfit(f"{key_path}: expected {expected.get(kind, f'a {kind.__name__}')}")
+            raise Misfit("expected base64") from None
+    raise Misfit(f"expected {expected.get(kind, f'a {kind.__name__}')}")

@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -161,11 +162,21 @@ def fed(records: Path, command: list[str]) -> int:
                 submission_digest=submission.digest,
                 hand_in=submission.hand_in,
             )
-            yield replace(graded, grade=grade)
+            yield replace(graded, grade=grade, files=tuple(_renamed(graded, grade)))
 
     setting = BatchSetting(session.backend, session.toolkit, session.device, session.races)
     vars(grade_command)["on_this_machine"] = lambda *_: Executor(setting, grade)
     return grader(command)
+
+
+def _renamed(graded: Graded, grade: Grade) -> Iterator[tuple[str, str]]:
+    """The files of a stored grade, of another submission: what is read back is checked for its id."""
+    names = (
+        (graded.grade.submission_id, grade.submission_id),
+        (graded.grade.submission_digest, grade.submission_digest),
+    )
+    for file, text in graded.files:
+        yield file, reduce(lambda text, name: text.replace(*name), names, text)
 
 
 def end(out: OutFolder, number: int) -> Iterator[tuple[str, float, int]]:
