@@ -1,10 +1,11 @@
 """How good estimated speeds are: the corpus, estimated, beside what was measured of it.
 
-`python -m tests.bench.estimate [--device h100] [--held-out] [--quick] [--only WORD] ...`
+`python -m tests.bench.estimate [--device h100] [--held-out [ROUND]] [--quick] [--only WORD] ...`
 
 It estimates every launch of the corpus and of the bundled assignments, two at a time, and compares the times
 with `measured-<device>.json`. No constant of the model may be fitted to the first; the table has the second
-apart. With `--held-out` the kernels are those of `heldout.py`, the times `measured-heldout-<device>.json`.
+apart. With `--held-out` the kernels are those of `heldout.py`, the times `measured-heldout-<device>.json`;
+with `--held-out 2` those of `heldout2/` and `measured-heldout2-<device>.json`.
 Nothing is written but what was compiled (`build/estimate`), and FILE where it is asked for.
 """
 
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 WORST = 12
+ROUNDS = {
+    None: (("corpus", "calibration"), ""),
+    1: (("held-out",), "heldout-"),
+    2: (("held-out-2",), "heldout2-"),
+}
+"""The parts of each round of held-out kernels, or of none, and what their measured file is called for."""
 
 
 def summary(parts: Mapping[str, Agreement]) -> str:
@@ -116,7 +123,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--device", choices=DEVICES, default="h100", help="one that was measured")
-    parser.add_argument("--held-out", action="store_true", help="kernels that no model was compared with")
+    parser.add_argument(
+        "--held-out",
+        nargs="?",
+        type=int,
+        const=1,
+        choices=(1, 2),
+        metavar="ROUND",
+        help="kernels that no model was fitted to: the first round of them, or round 2",
+    )
     parser.add_argument("--quick", action="store_true", help="one shape of each kernel")
     parser.add_argument(
         "--only", metavar="WORD", default="", help="kernels or families with this in the name"
@@ -124,8 +139,8 @@ def main() -> int:
     parser.add_argument("--launches", action="store_true", help="a line for every launch, too")
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the estimates")
     options = parser.parse_args()
-    parts = ("held-out",) if options.held_out else ("corpus", "calibration")
-    measured = HERE / f"measured-{'heldout-' if options.held_out else ''}{options.device}.json"
+    parts, kind = ROUNDS[options.held_out]
+    measured = HERE / f"measured-{kind}{options.device}.json"
     if not measured.is_file():
         parser.error(f"there is no {measured.name}: `tests.bench.estimate.measure` makes it, on such a GPU")
     began = time.perf_counter()

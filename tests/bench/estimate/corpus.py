@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from tests.bench.estimate import bundled, products, tasks
 from tests.bench.estimate.heldout import HELD_OUT
+from tests.bench.estimate.heldout2.kernels import HELD_OUT_2
 from tests.bench.estimate.records import ROOT, Array, Kernel, Scalar, Shape, kernels, value_of
 
 CORPUS = tuple(kernel for family in (*products.FAMILIES, *tasks.FAMILIES) for kernel in kernels(family))
 CALIBRATION = tuple(kernel for family in bundled.FAMILIES for kernel in kernels(family))
-PARTS = {"corpus": CORPUS, "calibration": CALIBRATION, "held-out": HELD_OUT}
+PARTS = {"corpus": CORPUS, "calibration": CALIBRATION, "held-out": HELD_OUT, "held-out-2": HELD_OUT_2}
 """What is measured and compared, each part by itself."""
 
 __all__ = ["CALIBRATION", "CORPUS", "PARTS", "ROOT", "Array", "Kernel", "Scalar", "Shape", "value_of"]

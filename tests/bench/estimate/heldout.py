@@ -1,7 +1,7 @@
-"""Kernels that say how well a model estimates: no author of one has compared it with their times.
+"""The first round of kernels that say how well a model estimates: timed before any was run on them.
 
-Nothing of a model may be changed because of what it says of these. Once that has happened to some of them,
-they belong to the corpus, and others have to be written.
+They have been looked at since; `heldout2/` has a second round. Nothing of a model may be changed because of
+what it says of a round. Once that has happened, another has to be written.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.bench.estimate import heldout_products
-from tests.bench.estimate.heldout_products import of_file
-from tests.bench.estimate.records import Array, Family, floats, kernels, launch, whole
+from tests.bench.estimate.records import Array, Family, floats, kernels, launch, of_file, whole
 
 HELD_OUT_FOLDER = Path("tests/bench/estimate/heldout")
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from tests.bench.estimate.records import Family, Parameter, Row, floats, launch, whole
+from tests.bench.estimate.records import Family, Parameter, Row, floats, launch, of_file, whole
 
 _MATRICES: tuple[Parameter, ...] = (floats("A", "M * K"), floats("B", "K * N"), floats("C", "M * N", "zeros"))
 _SIZES = (*(dict.fromkeys("MKN", size) for size in (256, 768, 2048)), {"M": 4096, "K": 256, "N": 1024})
-
-
-def of_file(file: str, *rows: Row) -> tuple[Row, ...]:
-    """Launches of kernels that lie in one file, and are named as the launches are unless said."""
-    return tuple(replace(row, file=file, entry=row.entry or row.name) for row in rows)
 
 
 def _by(name: str, block: tuple[int, int], columns: int, rows: int, entry: str = "", shared: int = 0) -> Row:

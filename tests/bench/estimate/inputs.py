@@ -56,6 +56,48 @@ def _columns(count: int, rng: np.random.Generator) -> Values:
     return rng.integers(0, count // 16, count)
 
 
+def _integers(count: int, rng: np.random.Generator) -> Values:
+    """Values from 0 to 2^31 - 1."""
+    return rng.integers(0, 2**31, count)
+
+
+def _frequent(count: int, rng: np.random.Generator) -> Values:
+    """Bytes of which few are frequent, as are words of a text."""
+    return rng.zipf(1.2, count) % 256
+
+
+def _smooth(count: int, rng: np.random.Generator) -> Values:
+    """Bytes as of the rows of an image: from one to the next they stay or change by one."""
+    steps = rng.integers(-1, 2, count) * (rng.random(count, np.float32) < 0.4)
+    return np.abs(np.cumsum(steps) % 511 - 255)
+
+
+def _text(count: int, rng: np.random.Generator) -> Values:
+    """Small letters, some of them large, and a space in six."""
+    letters = rng.integers(97, 123, count)
+    letters[rng.random(count, np.float32) < 0.05] -= 32
+    letters[rng.random(count, np.float32) < 1 / 6] = 32
+    return letters
+
+
+def _near_places(count: int, rng: np.random.Generator) -> Values:
+    """All indices, in a random order within each 256."""
+    return np.argsort(np.arange(count) // 256 + rng.random(count), kind="stable")
+
+
+def _uneven_starts(count: int, rng: np.random.Generator) -> Values:
+    """Where rows of a sparse matrix begin: sixteen entries each on the whole, most fewer, some hundreds."""
+    lengths = rng.lognormal(0, 1, count - 1)
+    ends = np.cumsum(lengths)
+    return np.concatenate([[0], np.rint(ends * (16 * (count - 1) / ends[-1]))])
+
+
+def _near_columns(count: int, rng: np.random.Generator) -> Values:
+    """Columns near the diagonal, where each row has about sixteen."""
+    columns: Values = np.clip(np.arange(count) // 16 + rng.integers(-50, 51, count), 0, count // 16 - 1)
+    return columns
+
+
 def _mask(count: int, rng: np.random.Generator) -> Values:  # noqa: ARG001 - contents are made alike
     """The weights of a convolution: what some kernels have in constant memory, too."""
     return (np.arange(count) * 7 % 25 + 1) / 64
@@ -71,6 +113,13 @@ CONTENTS: Mapping[str, Callable[[int, np.random.Generator], Values]] = {
     "row starts": _row_starts,
     "columns": _columns,
     "mask": _mask,
+    "integers": _integers,
+    "frequent bytes": _frequent,
+    "smooth bytes": _smooth,
+    "text": _text,
+    "near places": _near_places,
+    "uneven row starts": _uneven_starts,
+    "near columns": _near_columns,
 }
 
 

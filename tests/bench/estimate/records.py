@@ -5,7 +5,7 @@ Extents, grids and values are expressions of `grader.arithmetic` over the names 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -114,6 +114,11 @@ def launch(
     x, y, z = (*block, 1, 1)[:3]
     across, down, deep = (*grid, "1", "1")[:3]
     return Row(name, (x, y, z), (across, down, deep), file, shared, entry, rule)
+
+
+def of_file(file: str, *rows: Row) -> tuple[Row, ...]:
+    """Launches of kernels that lie in one file, and are named as the launches are unless said."""
+    return tuple(replace(row, file=file, entry=row.entry or row.name) for row in rows)
 
 
 def kernels(family: Family) -> tuple[Kernel, ...]:
