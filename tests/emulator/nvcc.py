@@ -1,7 +1,7 @@
 """CUDA source → parsed PTX for tests, by the real compiler.
 
-Within pytest a text is compiled as the grader compiles a student's: without most of CUDA's own headers, both
-builds in one go. Every PTX is kept for the run of the tests, whoever asks for it next.
+Within pytest a text without headers of its own is compiled as the grader compiles a student's, which leaves
+out most of CUDA's; and every PTX is kept for the run of the tests, whoever asks for it next.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from grader.nvcc import find_toolchain
 from grader.nvcc.cache import read_entry, write_entry
 from grader.nvcc.compiler import Compiler
 from grader.nvcc.diagnostics import CompileRefused, Files
+from grader.nvcc.toolchain import PTX
 from grader.ptx import parse
 from grader.sandbox import Limits, LocalSandbox
 from tests.builds import VARIABLE, shared_builds
@@ -29,15 +30,12 @@ from tests.builds import VARIABLE, shared_builds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from grader.nvcc.toolchain import Toolchain
     from grader.ptx import Module
 
 HAZARDS = ("-Xcicc", "-O0", "-lineinfo")
 """Options of the build that hazards are looked for in; without them, the one that is counted."""
 
-_TARGET = "-arch=compute_"
-_AS_THE_GRADER_DOES = {(): False, ("-lineinfo",): False, HAZARDS: True}
-"""Options of the grader's two builds, in which lines are always noted: which one it is."""
+_USUAL = "-arch=compute_80"
 
 
 def compiler() -> str:
@@ -79,57 +77,47 @@ def _compile(folder: Path, name: str, source: str, options: tuple[str, ...]) -> 
 
 
 def _compiled(folder: Path, name: str, source: str, options: tuple[str, ...]) -> str:
-    architecture = next((o for o in options if o.startswith(_TARGET)), f"{_TARGET}80").removeprefix(_TARGET)
-    others = tuple(option for option in options if not option.startswith(_TARGET))
-    if VARIABLE in os.environ and others in _AS_THE_GRADER_DOES:
-        is_for_hazards = _AS_THE_GRADER_DOES[others]
-        if text := _translated(name, source, architecture, is_for_hazards=is_for_hazards):
-            return text
+    """The PTX; within pytest from the builds of this run, if it is there."""
+    target = () if any(option.startswith("-arch=") for option in options) else (_USUAL,)
+    options = (*target, *options)
+    key = hashlib.sha256(repr((name, source, options)).encode()).hexdigest()
+    kept = shared_builds() / "ptx" / key if VARIABLE in os.environ else None
+    stored = read_entry(kept) if kept else None
+    if stored is not None:
+        return stored.decode()
+    text = (_by_grader(name, source, options) if kept else "") or _by_nvcc(folder, name, source, options)
+    if kept:
+        write_entry(kept, text.encode())
+    return text
+
+
+def _by_nvcc(folder: Path, name: str, source: str, options: tuple[str, ...]) -> str:
     path, output = folder / name, folder / f"{name}.ptx"
     path.write_text(source)
-    command = [compiler(), "-ptx", f"{_TARGET}{architecture}", *others, "-o", str(output), str(path)]
+    command = [compiler(), "-ptx", *options, "-o", str(output), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     return output.read_text()
 
 
-def _translated(name: str, source: str, architecture: str, *, is_for_hazards: bool) -> str:
-    """One of the grader's two builds, of which the other is kept, too; empty where it refuses the file."""
-    key = hashlib.sha256(repr((name, source, architecture)).encode()).hexdigest()
-    builds = [shared_builds() / "ptx" / f"{key}.{build}" for build in ("default", "hazards")]
-    stored = read_entry(builds[is_for_hazards])
-    if stored is not None:
-        return stored.decode()
-    toolchain = _toolchain(architecture)
+def _by_grader(name: str, source: str, options: tuple[str, ...]) -> str:
+    """What the grader makes with these options; empty where it has others, or would take longer."""
+    toolchain = find_toolchain()
+    builds = {
+        frozenset((_USUAL,)): toolchain.compile,
+        frozenset((_USUAL, "-lineinfo")): toolchain.compile,
+        frozenset((_USUAL, *HAZARDS)): toolchain.compile_for_hazards,
+    }
+    build = builds.get(frozenset(options))
+    if build is None or "#include" in source:
+        return ""
+    toolchain = replace(toolchain, compile=build, compile_for_hazards=("touch", PTX))  # one of two is made
     sources, files = ((name, source.encode()),), Files(name, 0, (), toolchain.roots, checked=True)
     grader = Compiler(toolchain, LocalSandbox(), Limits(), sources, files, cache=shared_builds())
     try:
-        made = grader.translate(f'#include "{name}"\n'.encode())
+        return grader.translate(f'#include "{name}"\n'.encode()).ptx
     except CompileRefused:
         return ""
-    texts = (made.ptx, made.hazard_ptx)
-    if all(texts):
-        for path, text in zip(builds, texts, strict=True):
-            write_entry(path, text.encode())
-    return texts[is_for_hazards]
-
-
-def _toolchain(architecture: str) -> Toolchain:
-    """The grader's, for a compute capability times ten: its commands name it in these two ways."""
-    grader = find_toolchain()
-
-    def made_for(command: tuple[str, ...]) -> tuple[str, ...]:
-        old, new = grader.architecture, architecture
-        named = (word.replace(f"compute_{old}", f"compute_{new}") for word in command)
-        return tuple(re.sub(rf"^(-D__CUDA_ARCH\w*=){old}0$", rf"\g<1>{new}0", word) for word in named)
-
-    return replace(
-        grader,
-        preprocess=made_for(grader.preprocess),
-        compile=made_for(grader.compile),
-        compile_for_hazards=made_for(grader.compile_for_hazards),
-        architecture=architecture,
-    )
 
 
 def line_of(source: str, text: str) -> int:
