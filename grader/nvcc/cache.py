@@ -49,7 +49,13 @@ def builds_folder() -> Path:
 def made_by() -> str:
     """The SHA-256 of what builds: this package, the records, what programs are linked with or include."""
     package = Path(__file__).parent
-    folders = (package, package.parent / "model", data_root() / "sandbox" / "runtime", headers_folder())
+    return digest_of_folders(
+        package, package.parent / "model", data_root() / "sandbox" / "runtime", headers_folder()
+    )
+
+
+def digest_of_folders(*folders: Path) -> str:
+    """The SHA-256 of all files that lie in some folders, not below them."""
     files = [file for folder in folders for file in folder.iterdir() if file.is_file()]
     parts = sorted((file.name, hashlib.sha256(file.read_bytes()).hexdigest()) for file in files)
     return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -196,14 +196,13 @@ def _line_in(places: str, source: str) -> int:
 
 def _section(text: str, entry: str, source: str) -> _Section:
     """The lines of a section: instructions with their lines of source, and where labels are."""
-    section, inside, line, raw = _Section(), False, 0, None
-    for row in text.splitlines():
-        heading = _SECTION.search(row)
-        if heading:
-            inside, line = heading["name"] == entry, 0
-        elif not inside:
-            continue
-        elif code := _CODE.match(row):
+    heading = re.search(rf"//-+ \.text\.{re.escape(entry)}\s+-+", text)
+    if heading is None:
+        raise UnknownCodeError(entry)
+    following = _SECTION.search(text, heading.end())
+    section, line, raw = _Section(), 0, None
+    for row in text[heading.end() : following.start() if following else len(text)].splitlines():
+        if code := _CODE.match(row):
             raw = _Raw(code["text"], int(code["low"], 16), 0, line)
             section.instructions.append(raw)
         elif raw is not None and (upper := _UPPER.match(row)):

@@ -14,11 +14,15 @@ from grader.errors import OurError
 from grader.estimate import ERROR_BOUND
 from grader.kinds.kernel import estimating
 from grader.kinds.kernel.estimating import estimate_submission
+from grader.kinds.kernel.planning import staff_build
 from grader.model import DEVICES, Submission, Verdict
 from tests.estimate.launches import tools
 
 if TYPE_CHECKING:
-    from grader.model import Assignment, Estimate, Grade, Named
+    from pathlib import Path
+
+    from grader.model import Assignment, Build, Estimate, Grade, KernelEstimate, Named
+    from grader.nvcc import Tools
     from grader.plan import Plan
 
 ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
@@ -158,6 +162,33 @@ def test_a_launch_that_is_refused_has_no_estimate() -> None:
     """More rows of blocks than a grid may have."""
     rows = (("M", 16 * 65536), ("K", 1), ("N", 1))
     assert asked("solution", shape=rows).problem == "not-launched"
+
+
+def test_the_baseline_is_estimated_once_for_all_checks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next process finds it in the folder of builds, to the last digit; what is broken there is none."""
+    own, builds = replace(tools(), cache=tmp_path), []
+
+    def noted(assignment: Assignment, kernel: str, own: Tools) -> Build:
+        builds.append(kernel)
+        return staff_build(assignment, kernel, own)
+
+    monkeypatch.setattr(estimating, "staff_build", noted)
+    shape = (("M", 64), ("K", 64), ("N", 64))
+
+    def baseline(device: str = "h200") -> KernelEstimate:
+        monkeypatch.setattr(estimating, "_baselines", {})  # as in another process
+        estimate = estimate_submission(plan_of(small(ASSIGNMENT)), file(), own, device, shape)
+        return dict(estimate.kernels)["naive"]
+
+    first = baseline()
+    assert (baseline(), len(builds)) == (first, 1)
+    assert baseline("t4") != first
+    assert len(builds) == 2
+    for entry in (tmp_path / "estimates").rglob("*.json"):
+        entry.write_text("{}", "utf-8")
+    assert (baseline(), len(builds)) == (first, 3)
 
 
 def test_two_estimates_of_a_file_are_the_same() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,13 @@ from grader.emulator.memory.layout import bytes_of, lay_out, local_bytes_of
 from grader.model import Argument, Launch
 from grader.nvcc import Tools, find_toolchain, machine_code
 from grader.nvcc.ptxas import resources_of
-from grader.ptx import parse
 from grader.sandbox import LocalSandbox
 from grader.sass.cubin import constant_banks
 from grader.sass.interpreter import link, run
 from grader.sass.listing import read_listing
 from grader.sass.machine import Machine, Shape
 from tests.builds import shared_builds
+from tests.sass.together import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from grader.emulator.memory.layout import Layout
     from grader.model import Dim3
     from grader.nvcc import MachineCode
-    from grader.ptx import Function
+    from grader.ptx import Function, Module
     from grader.sass.machine import Trace
 
 ARCHITECTURES = (75, 80, 89, 90)
@@ -89,7 +89,7 @@ def run_code(case: Case, architecture: int, steps: int = STEPS) -> Done:
 
 def run_machine_code(code: MachineCode, case: Case, architecture: int, steps: int = STEPS) -> Done:
     """Run machine code that is there already."""
-    module = parse(case.text)
+    module = parsed(case.text)
     function = module.function(case.entry)
     layout = lay_out(module, function, case.launch, case.named(), track=False)
     local = max(local_bytes_of(module, function), resources_of(code.log, case.entry).stack_bytes) + 1024
@@ -115,9 +115,16 @@ def run_machine_code(code: MachineCode, case: Case, architecture: int, steps: in
 
 def run_ptx(case: Case) -> dict[str, NDArray[Any]]:
     """The arrays after the same launch in the PTX emulator."""
-    done = emulate(parse(case.text), case.entry, case.launch, case.named(), detect=False)
+    done = emulate(_alone(case), case.entry, case.launch, case.named(), detect=False)
     assert done.completed, done.findings
     return dict(done.outputs)
+
+
+def _alone(case: Case) -> Module:
+    """The module without its other kernels, at which the emulator would look, too."""
+    module = parsed(case.text)
+    functions = (each for each in module.functions if not each.is_entry or each.name == case.entry)
+    return replace(module, functions=tuple(functions))
 
 
 def _banks(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,12 @@ import numpy as np
 import pytest
 
 from grader.model import Argument
-from grader.ptx import parse
 from grader.sass.listing import UnknownCodeError
 from tests.emulator.collection import EXAMPLES, source
-from tests.emulator.nvcc import entries, ptx
+from tests.emulator.nvcc import ptx
 from tests.emulator.test_intrinsics import FILES, HEADERS, THREADS, _needs
 from tests.sass.running import ARCHITECTURES, Case, differences, run_code, run_ptx, unlike
+from tests.sass.together import entries_of, parsed, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,10 +91,17 @@ def test_a_kernel_with_a_bit_of_everything_does_the_same(architecture: int) -> N
     assert differences(case, architecture) == {}
 
 
+@cache
+def library(architecture: int) -> str:
+    """The PTX of all kernels of the library that a device has what they use for."""
+    names = [make.__name__ for make in EXAMPLES if architecture >= NEEDS.get(make.__name__, 0)]
+    return ptx(together({name: source(name) for name in names}), options(architecture))
+
+
 def library_case(name: str, example: Example, architecture: int) -> Case:
     """A kernel of the library with the launch that goes with it."""
-    text = ptx(source(name), options(architecture), f"{name}.cu")
-    (entry,) = entries(parse(text))
+    text = library(architecture)
+    (entry,) = entries_of(name, parsed(text))
     arguments = []
     for place, value in enumerate(example.arguments):
         direction = "in" if isinstance(value, np.ndarray) else "value"
@@ -126,6 +134,13 @@ def test_a_course_kernel_does_the_same(make: Callable[[], Example]) -> None:
             assert not wrong, f"sm_{architecture}: {wrong} elements of output {place} differ"
 
 
+@cache
+def tables(file: str, architecture: int) -> str:
+    """The PTX of all tables of a file that a device has what they are about for."""
+    sources = (table.source() for table in FILES[file].TABLES if architecture >= _needs(table))
+    return ptx((HEADERS if file == "halves" else "") + "\n".join(sources), options(architecture))
+
+
 TABLES = [(file, table) for file, module in FILES.items() for table in module.TABLES]
 
 
@@ -136,7 +151,7 @@ def test_an_intrinsic_gives_the_same(file: str, table: Table) -> None:
     for architecture in ARCHITECTURES:
         if architecture < _needs(table):
             continue
-        text = ptx((HEADERS if file == "halves" else "") + table.source(), options(architecture))
+        text = tables(file, architecture)
         operands = [Argument(x, "in", column) for x, column in zip("abc", table.columns, strict=False)]
         count = Argument("n", "value", np.int32(table.count))
         arguments = (count, *operands, Argument("out", "out", table.empty()))
@@ -162,6 +177,13 @@ ROWS = {"coarsened_rows": 4}
 """Rows of results for each thread, where it has several."""
 
 
+@cache
+def matmuls(architecture: int) -> str:
+    """The PTX of all files."""
+    texts = {file.stem: file.read_bytes().decode("utf-8-sig", errors="replace") for file in MATMULS}
+    return ptx(together(texts), options(architecture))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("file", MATMULS, ids=lambda file: file.stem)
 def test_a_right_product_of_matrices_is_the_same(file: Path) -> None:
@@ -175,8 +197,10 @@ def test_a_right_product_of_matrices_is_the_same(file: Path) -> None:
     tile, rows = TILES.get(file.stem, int(tiles[1]) if tiles else 16), ROWS.get(file.stem, 1)
     grid = (-(-n // tile), -(-m // (tile * rows)), 1)
     for architecture in ARCHITECTURES:
-        made = ptx(text, options(architecture), file.name)
-        names = [name for name in entries(parse(made)) if re.search(r"tiledMatMul(?!\w*Old)", name)]
+        made = matmuls(architecture)
+        names = [
+            name for name in entries_of(file.stem, parsed(made)) if re.search(r"tiledMatMul(?!\w*Old)", name)
+        ]
         case = Case(made, names[0], grid, (tile, tile, 1), arguments)
         assert differences(case, architecture, within=1e-4) == {}
 
@@ -190,11 +214,14 @@ def test_a_kernel_whose_speed_is_estimated_does_the_same(architecture: int) -> N
     """All of them, at a small shape."""
     kernels = importlib.import_module("tests.bench.estimate.corpus")
     inputs = importlib.import_module("tests.bench.estimate.inputs")
+    every = (*kernels.CORPUS, *kernels.CALIBRATION)
+    files = {file: f"k{number}" for number, file in enumerate(dict.fromkeys(k.file for k in every))}
+    sources = {name: (kernels.ROOT / file).read_text("utf-8") for file, name in files.items()}
+    text = ptx(together(sources), options(architecture))
     wrong = {}
-    for kernel in (*kernels.CORPUS, *kernels.CALIBRATION):
+    for kernel in every:
         shape = {name: SMALL_SHAPE.get(name, 64) for name in kernel.shapes[0]}
-        text = ptx((kernels.ROOT / kernel.file).read_text("utf-8"), options(architecture))
-        entry = next(name for name in entries(parse(text)) if kernel.entry in name)
+        entry = next(name for name in entries_of(files[kernel.file], parsed(text)) if kernel.entry in name)
         arrays = inputs.arrays_of(kernel, shape)
         arguments = tuple(
             Argument(p.name, "inout", arrays[p.name])

@@ -1,0 +1,50 @@
+"""Estimates of staff's kernels in the folder of builds, so that not every check makes them again.
+
+The digest of an entry counts the model's own code in: a new version takes up nothing of an older one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from grader.model import KernelEstimate, LimitShare
+from grader.nvcc.cache import digest_of_folders, made_by, read_entry, write_entry
+
+
+@cache
+def _modelled_by() -> str:
+    """The SHA-256 of what estimates: the model, what runs machine code, and what makes it."""
+    here = Path(__file__).parent
+    return digest_of_folders(here, here.parent / "sass", here.parent / "emulator" / "memory") + made_by()
+
+
+def entry_for(folder: Path, parts: tuple[object, ...]) -> Path:
+    """The file for the estimate that ``parts`` decide, which are made of texts and numbers."""
+    key = hashlib.sha256(repr((_modelled_by(), parts)).encode()).hexdigest()
+    return folder / "estimates" / key[:2] / f"{key}.json"
+
+
+def load(path: Path) -> KernelEstimate | None:
+    """The estimate that is kept, or None."""
+    body = read_entry(path)
+    try:
+        fields = json.loads(body) if body else None
+        return fields and KernelEstimate(
+            fields["milliseconds"],
+            tuple(
+                LimitShare(limit["limit"], limit["share"], tuple(map(tuple, limit["lines"])))
+                for limit in fields["limits"]
+            ),
+            fields["occupancy"],
+        )
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def store(path: Path, estimate: KernelEstimate) -> None:
+    """Keep an estimate; where the folder cannot be written, do nothing."""
+    write_entry(path, json.dumps(asdict(estimate)).encode())
