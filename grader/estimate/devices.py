@@ -96,6 +96,8 @@ class Device:
     """How many times as long DRAM takes to write a sector as to read one."""
     queue: float = 24.0
     """Cycles of work that may wait for the unit of loads and stores before warps wait to hand theirs in."""
+    exchange_turn: float = 83.0
+    """Cycles between two exchanges that succeed at one word of shared memory, each of which must load it."""
     barrier_base: float = 10.0
     barrier_per_warp: float = 2.0
     barrier_arrival: float = 0.7

@@ -62,7 +62,8 @@ class Request:
     fetched from DRAM before, ``late`` the share of those that arrive as late as what DRAM has just sent, and
     ``evicts`` the share of sectors whose arrival in L2 makes it write another to DRAM. ``written`` are
     cycles that L2 takes for a store or an atomic when all multiprocessors write, ``hot`` those in which it
-    does the updates that others ask of the same lines.
+    does the updates that others ask of the same lines. ``exchanged`` are words of shared memory of the block
+    that an exchange changes, which others of the block may want to change as well.
     """
 
     passes: float
@@ -72,6 +73,7 @@ class Request:
     evicts: float = 0.0
     written: float = 0.0
     hot: float = 0.0
+    exchanged: tuple[int, ...] = ()
 
 
 NOTHING = Request(0.0)
@@ -159,6 +161,8 @@ class Multiprocessor:
         self.write_share = max(0.5, 1 / share)
         self.l1: OrderedDict[int, list[float]] = OrderedDict()
         self.l1_lines = max(1, l1_bytes // 128)
+        self.exchanges: dict[tuple[int, int], float] = {}
+        """When each word of a block's shared memory was exchanged last."""
         self.slots = [0.0] * PARTITIONS
         self.pipes = [[0.0] * PIPES for _ in range(PARTITIONS)]
         self.unit = self.l2 = self.dram = self.writes = self.arrivals = 0.0
@@ -315,12 +319,22 @@ class Multiprocessor:
             request = warp.trace.requests[warp.request]
             warp.request += 1
             done, queue, cause = self._access(time, operation, request, warp.trace.shift)
+            if request.exchanged:
+                changed = self._exchange(done, warp.block, request.exchanged)
+                done, queue = changed, queue + changed - done
         if operation.sets != NO_SCOREBOARD:
             warp.boards[operation.sets] = done
             warp.queued[operation.sets], warp.causes[operation.sets] = queue, cause
         if operation.reads != NO_SCOREBOARD:
             warp.boards[operation.reads] = max(time + 12, min(done, self.unit))
             warp.queued[operation.reads], warp.causes[operation.reads] = 0.0, "l1/latency"
+
+    def _exchange(self, done: float, block: int, words: Sequence[int]) -> float:
+        """When an exchange that could be done succeeds: whoever changes a word lets all others try again."""
+        last = max(self.exchanges.get((block, word), -self.device.exchange_turn) for word in words)
+        done = max(done, last + self.device.exchange_turn)
+        self.exchanges |= dict.fromkeys(((block, word) for word in words), done)
+        return done
 
     def _access(
         self, time: float, operation: Operation, request: Request, shift: int

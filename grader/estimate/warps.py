@@ -10,9 +10,12 @@ import numpy as np
 from grader.estimate.multiprocessor import NOTHING, WarpTrace
 from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of
 from grader.sass.machine import WARP
+from grader.sass.retries import EXCHANGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from grader.estimate.dram import DramShares
     from grader.estimate.multiprocessor import Operation, Request
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from grader.sass.machine import Mask, MemoryAccess
 
 _ASKING = frozenset(("shared", "local", "load", "store", "atomic"))
+
+EXCHANGE = "shared-exchange"
+"""The kind of what changes a word where it is as expected, and of lanes that want one word only for one."""
 
 _MANY_LINES = 4096
 """With so many lines, updates do not wait for each other."""
@@ -99,7 +105,26 @@ class WarpTraces:
         made = [self._dram.with_share(self._imagined(request, access)) for request in made]
         if self._operations[at].kind == "atomic":
             return self._contended(access, at, made)
+        if self._kind(at) == EXCHANGE:
+            return self._exchanging(access, made)
         return made
+
+    def _exchanging(self, access: MemoryAccess, made: list[Request]) -> list[Request]:
+        """Requests of an exchange in shared memory, with the words that it changes."""
+        acting, addresses = self._rows(access)
+        return [
+            replace(request, exchanged=tuple(distinct(row[lanes] >> 2).tolist()))
+            if request.passes
+            else request
+            for request, row, lanes in zip(made, addresses, acting, strict=True)
+        ]
+
+    def _rows(self, access: MemoryAccess) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """The lanes of each warp that make an access, and their addresses."""
+        threads = self._sampled.threads
+        acting = threads if access.mask is None else threads & access.mask
+        addresses = np.broadcast_to(access.addresses, threads.shape)
+        return acting.reshape(-1, WARP), addresses.reshape(-1, WARP)
 
     def _contended(self, access: MemoryAccess, at: int, made: list[Request]) -> list[Request]:
         """Requests of an atomic instruction, with the time that others take at the same places in L2.
@@ -110,10 +135,9 @@ class WarpTraces:
         real = not {"F32", "F64"}.isdisjoint(sampled.launch.listing.instructions[at].modifiers)
         update = device.atomic_real_ns if real else device.atomic_integer_ns
         active = min(sampled.launch.blocks, device.multiprocessors)
-        acting = (sampled.threads if access.mask is None else sampled.threads & access.mask).reshape(-1, WARP)
-        rows = np.broadcast_to(access.addresses, (len(sampled.threads),)).reshape(-1, WARP)
+        acting, addresses = self._rows(access)
         contended = []
-        for request, row, lanes in zip(made, rows, acting, strict=True):
+        for request, row, lanes in zip(made, addresses, acting, strict=True):
             if request.lines:
                 _, counts = np.unique(row[lanes], return_counts=True)
                 sectors = sum(bits.bit_count() for _, bits in request.lines)
@@ -129,6 +153,8 @@ class WarpTraces:
         instruction = self._sampled.launch.listing.instructions[at]
         if instruction.opcode == "STS":
             return "shared-store"
+        if instruction.opcode == "ATOMS" and not EXCHANGES.isdisjoint(instruction.modifiers):
+            return EXCHANGE
         if instruction.opcode == "ATOMS" and "POPC" not in instruction.modifiers:
             return "shared-atomic"
         return self._operations[at].kind

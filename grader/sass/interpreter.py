@@ -20,6 +20,7 @@ from grader.sass.convergence import is_parted
 from grader.sass.listing import Label, Register, UnknownCodeError
 from grader.sass.machine import LOCAL_WINDOW, SHARED_WINDOW, Group, TooMuchWorkError
 from grader.sass.operands import Link, is_predicate, register_index
+from grader.sass.retries import Turns, retry_loops
 from grader.sass.waiting import Waits, merged
 from grader.sass.warps import acting
 
@@ -77,6 +78,8 @@ class Program:
     code: tuple[Instruction, ...]
     steps: tuple[Step | None, ...]
     guards: tuple[Reader | None, ...]
+    retry_loops: dict[int, int]
+    """As `grader.sass.retries.retry_loops` gives them."""
 
 
 def link(listing: Listing, banks: Mapping[int, bytes]) -> Program:
@@ -91,7 +94,7 @@ def link(listing: Listing, banks: Mapping[int, bytes]) -> Program:
         None if link.instruction.opcode in _WAYS else _guarded(_step(link), guard)
         for link, guard in zip(links, guards, strict=True)
     )
-    return Program(listing.instructions, tuple(steps), guards)
+    return Program(listing.instructions, tuple(steps), guards, retry_loops(listing.instructions))
 
 
 def _step(linked: Link) -> Step:
@@ -150,15 +153,19 @@ def run(program: Program, m: Machine, most_steps: int) -> Trace:
     TooMuchWorkError where ``most_steps`` instructions do not suffice.
     """
     ready, waits, left, turns = [Group(0, m.threads)], Waits(), most_steps, 0
+    retries = Turns(dict(program.retry_loops))
     with np.errstate(all="ignore"):
-        while ready or waits:
-            if not ready:
-                ready = waits.released(m, program.code)
+        while ready or waits or retries.held:
+            ready = retries.release(ready) or waits.released(m, program.code)
             ready.sort(key=lambda group: group.pc)
             turns = turns + 1 if len(ready) > 1 else 0
-            group = ready.pop(-1 if turns % _PATIENCE == _PATIENCE - 1 else 0)
+            arrived = ready.pop(-1 if turns % _PATIENCE == _PATIENCE - 1 else 0)
+            group = retries.admit(m, arrived, ready)
+            if group is None:
+                continue
             later = (other.pc for other in ready if other.pc > group.pc)
-            pc = _straight(program, m, group, min(later, default=len(program.code)))
+            stop = retries.next_stop(group.pc, min(later, default=len(program.code)))
+            pc = _straight(program, m, group, stop)
             left -= pc - group.pc + 1
             if left < 0:
                 raise TooMuchWorkError("the kernel did not come to its end")

@@ -118,6 +118,16 @@ def test_who_uses_a_result_waits_for_its_scoreboard() -> None:
     assert simulate([warp(LDS, replace(USE, waits=(1,)))]).cycles == 2
 
 
+def test_exchanges_of_one_word_succeed_one_after_the_other() -> None:
+    """Measured: a turn of the loop apart; other words, and those of other blocks, are changed at once."""
+    one = replace(PASS, exchanged=(3,))
+    exchange = [warp(LDS, USE)] * 8
+    apart = simulate(exchange, request=one).cycles
+    assert apart == pytest.approx(7 * H100.exchange_turn, rel=0.1)
+    assert simulate(*[[warp(LDS, USE)]] * 8, request=one).cycles < 40
+    assert waited(simulate(exchange, request=one), "shared") > 3 * apart
+
+
 def test_a_load_waits_for_dram_longer_than_for_l2_and_for_that_longer_than_for_l1() -> None:
     """The second load of a line finds it in L1."""
     late = replace(FIRST_LINE, dram=1.0, late=1.0)

@@ -203,6 +203,34 @@ def test_those_who_wait_in_a_loop_let_others_go_on() -> None:
     assert int(lanes(m, 1)[0]) == 3
 
 
+RETRIES = (
+    TID, "MOV R2, 0x1",
+    ".L_1:", "LDS R3, [RZ]", "IADD3 R4, R3, R2, RZ", "ATOMS.CAST.SPIN R4, [RZ], R3, R4",
+    "ISETP.EQ.U32.AND P0, PT, R4, 0x1, PT", "@!P0 BRA `(.L_1)",
+    "BAR.SYNC.DEFER_BLOCKING 0x0", "LDS R5, [RZ]",
+)  # fmt: skip
+
+
+def test_warps_go_through_a_retry_loop_one_after_the_other() -> None:
+    """Each warp of each block has as many turns as it has lanes, whatever others do; nothing gets lost."""
+    m = execute(*RETRIES, on=machine(threads=96, blocks=2), steps=1000)
+    assert lanes(m, 5).tolist() == [96] * 192
+    turns = executed(m, 4)
+    assert turns == [2 * left for left in range(32, 0, -1)] * 3
+    assert executed(m, 8) == [192]
+
+
+def test_who_waits_in_a_retry_loop_for_a_warp_behind_it_lets_that_go_on() -> None:
+    """The first warp goes round until the word is 1, which the second makes it in the same loop."""
+    m = execute(
+        TID, "SHF.R.U32.HI R1, RZ, 0x5, R0", "IADD3 R2, -R1, 0x1, RZ", "IADD3 R3, R2, 0x1, RZ",
+        ".L_1:", "ATOMS.CAS R4, [RZ], R2, R3", "ISETP.LT.AND P0, PT, R4, R2, PT", "@P0 BRA `(.L_1)",
+        "LDS R5, [RZ]",
+        on=machine(threads=64),
+    )  # fmt: skip
+    assert lanes(m, 5).tolist() == [2] * 64
+
+
 @pytest.mark.parametrize(
     ("row", "address"),
     [
