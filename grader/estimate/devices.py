@@ -66,7 +66,10 @@ class Device:
     shared_latency: float = 23.0
     l1_latency: float = 32.0
     l2_latency: float = 284.0
-    dram_latency: float = 800.0
+    dram_latency: float = 687.0
+    l2_crowd: float = 21.0
+    """Cycles that a request waits in L2 for each that by chance wants the same part of it, and in DRAM."""
+    dram_crowd: float = 60.0
     shuffle_latency: float = 24.0
     special_latency: float = 17.0
     atomic_sector_ns: float = 0.46
@@ -94,6 +97,8 @@ class Device:
     """Cycles of writing that may wait for L2 or DRAM before stores wait."""
     dram_write: float = 1.3
     """How many times as long DRAM takes to write a sector as to read one."""
+    dram_apart: float = 1.74
+    """How many times as long it takes for sectors that are far apart as for neighbours."""
     queue: float = 24.0
     """Cycles of work that may wait for the unit of loads and stores before warps wait to hand theirs in."""
     exchange_turn: float = 83.0

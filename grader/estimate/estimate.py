@@ -14,10 +14,9 @@ from grader.emulator.memory.layout import VariablesTooLargeError, VariableTooSma
 from grader.errors import GraderError
 from grader.estimate.coded import coded_launch
 from grader.estimate.devices import DEVICES
-from grader.estimate.dram import DramShares
 from grader.estimate.kernel_time import time_of
 from grader.estimate.sampling import sample
-from grader.estimate.warps import Changed
+from grader.estimate.warps import Changed, WarpTraces
 from grader.model import LIMITS, EstimatedChange, KernelEstimate, LimitShare, Ratio
 from grader.sass.listing import UnknownCodeError
 from grader.sass.machine import StrayError, TooMuchWorkError
@@ -57,7 +56,7 @@ class EstimatedKernel:
     """A kernel that was run and simulated, and what came of it."""
 
     sampled: SampledBlocks
-    dram: DramShares
+    traces: WarpTraces
     time: KernelTime
     estimate: KernelEstimate
 
@@ -68,15 +67,15 @@ def estimate_kernel(
     """The time of one launch of a build that has become ``code``; raises NotEstimatedError."""
     try:
         sampled = sample(coded_launch(code, build, launch, arguments, device.architecture), device)
-        dram = DramShares(sampled)
-        time = time_of(sampled, dram=dram)
+        traces = WarpTraces(sampled)
+        time = time_of(sampled, traces=traces)
     except UnknownCodeError as problem:
         raise NotEstimatedError("machine-code", (("opcode", problem.opcode),)) from problem
     except TooMuchWorkError as problem:
         raise NotEstimatedError("too-much-work") from problem
     except (StrayError, VariablesTooLargeError, VariableTooSmallError) as problem:
         raise NotEstimatedError("wrong") from problem
-    return EstimatedKernel(sampled, dram, time, _as_estimate(sampled, time, device))
+    return EstimatedKernel(sampled, traces, time, _as_estimate(sampled, time, device))
 
 
 def _as_estimate(sampled: SampledBlocks, time: KernelTime, device: Device) -> KernelEstimate:
@@ -110,7 +109,7 @@ def changes_that_help(baseline: KernelEstimate, kernel: EstimatedKernel) -> tupl
     """What would make the kernel faster beyond the model's error, the most first."""
     changes = []
     for name, limit, changed in _worth_trying(kernel):
-        time = time_of(kernel.sampled, changed, kernel.dram)
+        time = time_of(kernel.sampled, changed, kernel.traces)
         gain = kernel.time.microseconds / time.microseconds
         if gain > 1 + ERROR_BOUND:
             line = limit.lines[0][0] if limit.lines else None

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.estimate.dram import DramShares
-from grader.estimate.multiprocessor import Multiprocessor
-from grader.estimate.operations import operation_of
+from grader.estimate.multiprocessor import PARTITIONS, Multiprocessor
 from grader.estimate.sampling import l1_bytes
 from grader.estimate.warps import AS_IS, WarpTraces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from grader.estimate.multiprocessor import Operation, Outcome, WarpTrace
+    from grader.estimate.multiprocessor import Outcome, WarpTrace
     from grader.estimate.sampling import SampledBlocks
     from grader.estimate.warps import Changed
 
@@ -51,16 +49,13 @@ class KernelTime:
     busy: Mapping[str, float] = field(default_factory=dict)
 
 
-def time_of(sampled: SampledBlocks, changed: Changed = AS_IS, dram: DramShares | None = None) -> KernelTime:
+def time_of(sampled: SampledBlocks, changed: Changed = AS_IS, traces: WarpTraces | None = None) -> KernelTime:
     """Simulate the sampled blocks, with one thing changed where that is asked for, and scale to the grid.
 
-    ``dram`` is what the blocks fetch from DRAM, if it is known already: no change alters it.
+    ``traces`` are theirs, where they were made for another change.
     """
     launch, device = sampled.launch, sampled.device
-    operations = tuple(operation_of(instruction, device) for instruction in launch.listing.instructions)
-    if changed.no_barriers:
-        operations = tuple(replace(one, kind="") if one.kind == "barrier" else one for one in operations)
-    simulation = _Simulation(sampled, operations, changed, dram or DramShares(sampled))
+    simulation = _Simulation(sampled, changed, traces or WarpTraces(sampled))
     cycles = max(simulation.cycles(), launch.blocks * device.block_ns * device.clock_ghz)
     outcome = simulation.outcome
     total = sum(outcome.waits.cycles.values()) or 1.0
@@ -84,32 +79,36 @@ def _elsewhere(blocks: Sequence[Sequence[WarpTrace]], times: int) -> list[list[W
 class _Simulation:
     """One simulation of sampled blocks, and how it goes on."""
 
-    def __init__(
-        self, sampled: SampledBlocks, operations: Sequence[Operation], changed: Changed, dram: DramShares
-    ) -> None:
-        self.sampled, self.operations = sampled, operations
-        self.issues = [
-            (last - first) * int(sampled.warps_of(lanes).sum()) for first, last, lanes in sampled.trace.runs
-        ]
+    def __init__(self, sampled: SampledBlocks, changed: Changed, traces: WarpTraces) -> None:
+        self.sampled, self.operations = sampled, traces.operations
+        if changed.no_barriers:
+            self.operations = tuple(
+                replace(operation, kind="") if operation.kind == "barrier" else operation
+                for operation in traces.operations
+            )
+        self.kinds = [(first, last) for first, last, _ in sampled.trace.runs]
+        self.takes_part = np.array([sampled.warps_of(lanes) for _, _, lanes in sampled.trace.runs])
+        """For each run the warps that take part in it."""
+        lengths = np.array([last - first for first, last in self.kinds])
+        self.issues: list[int] = (lengths * self.takes_part.sum(axis=1)).tolist()
         ends = np.cumsum(self.issues)
         self.whole = bool(ends[-1] <= SIMULATED)
         """Whether all of the blocks is simulated."""
         window = len(ends) if self.whole else max(1, int(np.searchsorted(ends, SIMULATED)))
         self.chosen = self._chosen(window)
         """Whether each run is simulated."""
-        traces = WarpTraces(sampled, operations, dram, changed).of_runs(self.chosen)
+        warps = traces.of_runs(self.chosen, changed)
         per_block = sampled.warps_per_block
-        blocks = [traces[at : at + per_block] for at in range(0, len(traces), per_block)]
+        blocks = [warps[at : at + per_block] for at in range(0, len(warps), per_block)]
         self.blocks = _elsewhere(blocks, changed.times_the_blocks)
         self.rounds = max(1.0, sampled.launch.blocks / sampled.device.multiprocessors / len(self.blocks))
         self.outcome: Outcome
 
     def _chosen(self, window: int) -> list[bool]:
         """The first runs, and some later ones of each kind that is not among them."""
-        kinds = [(first, last) for first, last, _ in self.sampled.trace.runs]
-        known, taken, left, chosen = set(kinds[: window - 1]), Counter[tuple[int, int]](), SIMULATED, []
-        for number, kind in enumerate(kinds):
-            is_new = kind not in known and taken[kind] < UNLIKE and left > 0
+        within, taken, left, chosen = set(self.kinds[: window - 1]), Counter[tuple[int, int]](), SIMULATED, []
+        for number, kind in enumerate(self.kinds):
+            is_new = kind not in within and taken[kind] < UNLIKE and left > 0
             chosen.append(number < window or is_new)
             if number >= window and is_new:
                 taken[kind] += 1
@@ -122,72 +121,80 @@ class _Simulation:
         if self.whole and self.rounds > 1:
             return self._of_short_blocks()
         self.outcome = self._run(self.blocks)
-        one = self._to_the_end(self.outcome)
+        a_round = self._to_the_end(self.outcome)
         full = int(self.rounds)
         rest = min(count, int(np.ceil((self.rounds - full) * count - 0.01)))
         if not rest:
-            return one * full + gap * (full - 1)
+            return a_round * full + gap * (full - 1)
         if full >= _FEW_ROUNDS:
-            return one * self.rounds + gap * full
-        return one * full + gap * full + self._to_the_end(self._run(self.blocks[:rest]))
+            return a_round * self.rounds + gap * full
+        return a_round * full + gap * full + self._to_the_end(self._run(self.blocks[:rest]))
 
     def _of_short_blocks(self) -> float:
-        """The cycles where blocks follow each other within what is simulated."""
+        """The cycles where blocks follow each other within what is simulated.
+
+        After some rounds no two begin at once: they are simulated as far apart as one of them issues alone.
+        """
         count, all_issues = len(self.blocks), sum(self.issues)
         repeats = max(1, min(ROUNDS, int(np.ceil(self.rounds)), SIMULATED // max(1, all_issues)))
-        self.outcome = outcome = self._run(_elsewhere(self.blocks, repeats))
+        is_long = repeats == ROUNDS < self.rounds
+        apart = all_issues / count / PARTITIONS if is_long else 0.0
+        self.outcome = outcome = self._run(_elsewhere(self.blocks, repeats), apart)
         if repeats == 1:
             return outcome.cycles * self.rounds + self.sampled.device.block_gap * (self.rounds - 1)
-        ends = [float(np.mean(outcome.ends[at : at + count])) for at in range(0, len(outcome.ends), count)]
+        if is_long:  # a round while all its blocks have others beside them
+            ends = sorted(outcome.ends)
+            following = ends[2 * count - 1] - ends[count - 1]
+        else:
+            ends = [
+                float(np.mean(outcome.ends[at : at + count])) for at in range(0, len(outcome.ends), count)
+            ]
+            following = (ends[-1] - ends[0]) / (repeats - 1)
         busiest = max(outcome.busy[unit] for unit in ("l1", "l2", "dram")) / repeats
-        following = max((ends[-1] - ends[0]) / (repeats - 1), busiest)
-        return outcome.cycles + following * (self.rounds - repeats)
+        return outcome.cycles + max(following, busiest) * (self.rounds - repeats)
 
-    def _run(self, blocks: Sequence[Sequence[WarpTrace]]) -> Outcome:
+    def _run(self, blocks: Sequence[Sequence[WarpTrace]], apart: float = 0.0) -> Outcome:
         sampled, device = self.sampled, self.sampled.device
         active = min(sampled.launch.blocks, device.multiprocessors)
         cache = l1_bytes(sampled.launch, device, sampled.resident)
-        return Multiprocessor(device, self.operations, cache, active).run(blocks, len(self.blocks))
+        return Multiprocessor(device, self.operations, cache, active).run(blocks, len(self.blocks), apart)
 
     def _to_the_end(self, outcome: Outcome) -> float:
         """The cycles of blocks of which only some runs were simulated.
 
-        Another run takes as long as the last of its like that were simulated did; one that is like none of
-        them as long for each instruction as all of those.
+        Each warp goes on with its own: another run takes as long as the last of its like that were simulated
+        did; one that is like none of them as long for each instruction as all of those.
         """
         if self.whole:
             return outcome.cycles
-        kinds = [(first, last) for first, last, _ in self.sampled.trace.runs]
-        simulated = np.flatnonzero(self.chosen).tolist()
-        starts = self._starts(outcome, simulated)
-        durations: dict[tuple[int, int], list[float]] = {}
-        for number, begin, end in zip(simulated, starts, starts[1:], strict=False):
-            durations.setdefault(kinds[number], []).append(end - begin)
-        durations.setdefault(kinds[simulated[-1]], [float(np.mean(outcome.ends)) - starts[-1]])
-        later = {key: float(np.nanmean(values[len(values) // 2 :])) for key, values in durations.items()}
-        middle = len(simulated) // 2
-        issued = sum(self.issues[number] for number in simulated[middle:-1])
-        pace = (starts[-1] - starts[middle]) / max(1, issued)
-        return outcome.cycles + sum(
-            later.get(kind, pace * issues)
-            for kind, issues, is_chosen in zip(kinds, self.issues, self.chosen, strict=True)
-            if not is_chosen
-        )
+        durations = self._durations(outcome)
+        later = {kind: float(np.mean(values[len(values) // 2 :])) for kind, values in durations.items()}
+        simulated = sum((last - first) * len(durations[first, last]) for first, last in durations)
+        pace = sum(sum(values) for values in durations.values()) / max(1, simulated)
+        costs = [
+            0.0 if is_chosen else later.get(kind, pace * (kind[1] - kind[0]))
+            for kind, is_chosen in zip(self.kinds, self.chosen, strict=True)
+        ]
+        of_warps = np.array(costs) @ self.takes_part
+        of_blocks = of_warps.reshape(-1, self.sampled.warps_per_block).max(axis=1)
+        ends = np.array(outcome.ends)
+        return float((ends + np.resize(of_blocks, len(ends))).max())
 
-    def _starts(self, outcome: Outcome, simulated: list[int]) -> list[float]:
-        """When warps begin each run that was simulated, on average."""
-        began: list[list[float]] = [[] for _ in simulated]
-        runs_of_warp: list[list[int]] = [[] for _ in outcome.marks]
-        for place, number in enumerate(simulated):
-            _, _, lanes = self.sampled.trace.runs[number]
-            for warp in np.flatnonzero(self.sampled.warps_of(lanes)).tolist():
-                if warp < len(runs_of_warp):
-                    runs_of_warp[warp].append(place)
-        for places, marks in zip(runs_of_warp, outcome.marks, strict=True):
-            for place, time in zip(places, marks, strict=False):
-                began[place].append(time)
-        last, starts = 0.0, []
-        for times in began:
-            last = float(np.mean(times)) if times else last
-            starts.append(last)
-        return starts
+    def _durations(self, outcome: Outcome) -> dict[tuple[int, int], list[float]]:
+        """By kind how long warps took on average for each run that was simulated, in their order."""
+        numbers = np.flatnonzero(self.chosen)
+        of_run: dict[int, list[float]] = {}
+        of_last: dict[int, list[float]] = {}
+        for warp, marks in enumerate(outcome.marks):
+            mine = numbers[self.takes_part[numbers, warp % self.takes_part.shape[1]]].tolist()
+            for number, begin, end in zip(mine, marks, marks[1:], strict=False):
+                of_run.setdefault(number, []).append(end - begin)
+            if mine:
+                end = outcome.ends[warp // self.sampled.warps_per_block]
+                of_last.setdefault(mine[-1], []).append(end - marks[-1])
+        durations: dict[tuple[int, int], list[float]] = {}
+        for number in sorted(of_run):
+            durations.setdefault(self.kinds[number], []).append(float(np.mean(of_run[number])))
+        for number, values in of_last.items():  # what comes last waits for the end of its block, too
+            durations.setdefault(self.kinds[number], [float(np.mean(values))])
+        return durations

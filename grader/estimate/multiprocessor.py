@@ -13,17 +13,18 @@ instructions instead of cycles.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
+from grader.estimate.memory_system import Asker, MemorySystem
 from grader.sass.listing import NO_SCOREBOARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.estimate.devices import Device
+    from grader.estimate.memory_system import Request
 
 PARTITIONS = 4
 SCOREBOARDS = 6
@@ -51,32 +52,6 @@ class Operation:
     kind: str
     latency: float
     line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a memory instruction of one warp asks for.
-
-    ``passes`` are cycles of the unit of loads and stores, ``lines`` the lines of global memory, each with a
-    bit for each of its four sectors that it touches. ``dram`` is the share of sectors that nobody has
-    fetched from DRAM before, ``late`` the share of those that arrive as late as what DRAM has just sent, and
-    ``evicts`` the share of sectors whose arrival in L2 makes it write another to DRAM. ``written`` are
-    cycles that L2 takes for a store or an atomic when all multiprocessors write, ``hot`` those in which it
-    does the updates that others ask of the same lines. ``exchanged`` are words of shared memory of the block
-    that an exchange changes, which others of the block may want to change as well.
-    """
-
-    passes: float
-    lines: tuple[tuple[int, int], ...] = ()
-    dram: float = 0.0
-    late: float = 0.0
-    evicts: float = 0.0
-    written: float = 0.0
-    hot: float = 0.0
-    exchanged: tuple[int, ...] = ()
-
-
-NOTHING = Request(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +100,8 @@ class Outcome:
 class _Warp:
     trace: WarpTrace
     block: int
+    number: int
+    """Among the warps of its block."""
     partition: int
     at: int = 0
     request: int = 0
@@ -134,6 +111,11 @@ class _Warp:
     since: float = 0.0
     """When it came to the barrier at which it waits."""
     marks: list[float] = field(default_factory=list)
+
+    def wait_for(self, board: int, done: float, queued: float, cause: str) -> None:
+        """Let a scoreboard count one more that is done then; it is free when all that it counts are done."""
+        if board != NO_SCOREBOARD and done > self.boards[board]:
+            self.boards[board], self.queued[board], self.causes[board] = done, queued, cause
 
 
 @dataclass(slots=True)
@@ -155,18 +137,10 @@ class Multiprocessor:
     def __init__(self, device: Device, operations: Sequence[Operation], l1_bytes: int, active: int) -> None:
         """``active`` multiprocessors share what the device's L2 and DRAM move."""
         self.device, self.operations = device, operations
-        share = device.multiprocessors / max(1, active)
-        self.l2_sector = 32 / min(device.l2_alone, device.l2_bandwidth * share)
-        self.dram_sector = 32 / min(device.l2_alone, device.dram_bandwidth * share)
-        self.write_share = max(0.5, 1 / share)
-        self.l1: OrderedDict[int, list[float]] = OrderedDict()
-        self.l1_lines = max(1, l1_bytes // 128)
-        self.exchanges: dict[tuple[int, int], float] = {}
-        """When each word of a block's shared memory was exchanged last."""
+        self.memory = MemorySystem(device, l1_bytes, active)
         self.slots = [0.0] * PARTITIONS
         self.pipes = [[0.0] * PIPES for _ in range(PARTITIONS)]
-        self.unit = self.l2 = self.dram = self.writes = self.arrivals = 0.0
-        self.busy = dict.fromkeys(("shared", "l1", "l2", "dram"), 0.0)
+        self.arrivals = 0.0
         self.used = [0.0] * PIPES
         self.waits = Waits()
         self._warps: list[_Warp] = []
@@ -174,19 +148,19 @@ class Multiprocessor:
         self._heap: list[tuple[float, int, int]] = []
         self._begun = 0
 
-    def run(self, blocks: Sequence[Sequence[WarpTrace]], slots: int) -> Outcome:
-        """Let the warps of blocks run to their end, so many blocks at a time."""
+    def run(self, blocks: Sequence[Sequence[WarpTrace]], slots: int, apart: float = 0.0) -> Outcome:
+        """Let the warps of blocks run to their end, so many blocks at a time, which begin so far apart."""
         self._warps, self._blocks = [], []
         for block, traces in enumerate(blocks):
             numbers = range(len(self._warps), len(self._warps) + len(traces))
             self._warps += [
-                _Warp(trace, block, number % PARTITIONS)
+                _Warp(trace, block, number - numbers.start, number % PARTITIONS)
                 for number, trace in zip(numbers, traces, strict=True)
             ]
             self._blocks.append(_Block(numbers, len(traces)))
         self._begun, issued = 0, 0
-        for _ in range(min(slots, len(blocks))):
-            self._begin_block(0.0)
+        for number in range(min(slots, len(blocks))):
+            self._begin_block(number * apart)
         while self._heap:
             time, at, number = heappop(self._heap)
             warp = self._warps[number]
@@ -195,10 +169,12 @@ class Multiprocessor:
                 issued += 1
             else:
                 self._end(time, self._blocks[warp.block])
-        self.busy |= {f"pipe-{pipe}": cycles / PARTITIONS for pipe, cycles in enumerate(self.used)}
-        self.busy["issue"] = issued / PARTITIONS
+        busy = self.memory.busy | {
+            f"pipe-{pipe}": cycles / PARTITIONS for pipe, cycles in enumerate(self.used)
+        }
+        busy["issue"] = issued / PARTITIONS
         ends = [block.end for block in self._blocks]
-        return Outcome(max(ends), issued, self.busy, self.waits, [warp.marks for warp in self._warps], ends)
+        return Outcome(max(ends), issued, busy, self.waits, [warp.marks for warp in self._warps], ends)
 
     def _begin_block(self, time: float) -> None:
         """Let the warps of the next block begin, if there is one."""
@@ -264,8 +240,8 @@ class Multiprocessor:
                 time = free
             pipes[operation.pipe] = time + operation.busy
             self.used[operation.pipe] += operation.busy
-        elif operation.kind in _BY_UNIT and self.unit - self.device.queue > began:
-            room = self.unit - self.device.queue
+        elif operation.kind in _BY_UNIT and self.memory.unit - self.device.queue > began:
+            room = self.memory.unit - self.device.queue
             if room > time:
                 shared = operation.kind in ("shared", "shuffle", "local")
                 self.waits.add("shared" if shared else "l1", operation.line, room - time)
@@ -311,131 +287,11 @@ class Multiprocessor:
         if operation.kind == "variable":
             done, queue, cause = time + operation.latency, 0.0, "arithmetic/latency"
         elif operation.kind == "shuffle":
-            start = max(time, self.unit)
-            self.unit = start + 1
-            self.busy["shared"] += 1
-            done, queue, cause = start + operation.latency, start - time, "shared/latency"
+            done, queue, cause = self.memory.shuffle(time, operation.latency)
         else:
             request = warp.trace.requests[warp.request]
+            asker = Asker(warp.block, warp.number, warp.request, warp.trace.shift)
             warp.request += 1
-            done, queue, cause = self._access(time, operation, request, warp.trace.shift)
-            if request.exchanged:
-                changed = self._exchange(done, warp.block, request.exchanged)
-                done, queue = changed, queue + changed - done
-        if operation.sets != NO_SCOREBOARD:
-            warp.boards[operation.sets] = done
-            warp.queued[operation.sets], warp.causes[operation.sets] = queue, cause
-        if operation.reads != NO_SCOREBOARD:
-            warp.boards[operation.reads] = max(time + 12, min(done, self.unit))
-            warp.queued[operation.reads], warp.causes[operation.reads] = 0.0, "l1/latency"
-
-    def _exchange(self, done: float, block: int, words: Sequence[int]) -> float:
-        """When an exchange that could be done succeeds: whoever changes a word lets all others try again."""
-        last = max(self.exchanges.get((block, word), -self.device.exchange_turn) for word in words)
-        done = max(done, last + self.device.exchange_turn)
-        self.exchanges |= dict.fromkeys(((block, word) for word in words), done)
-        return done
-
-    def _access(
-        self, time: float, operation: Operation, request: Request, shift: int
-    ) -> tuple[float, float, str]:
-        """When an access is done, how long it stood in a queue, and what is to blame for either."""
-        device = self.device
-        start = max(time, self.unit)
-        self.unit = start + request.passes
-        queue = start - time + max(0.0, request.passes - 1)
-        if operation.kind in ("shared", "local"):
-            self.busy["shared"] += request.passes
-            return self.unit + (operation.latency or device.l1_latency) - 1, queue, "shared/latency"
-        self.busy["l1"] += request.passes
-        if operation.kind == "store":
-            self._write(start, request)
-            return self.unit, queue, "l2/memory-latency"
-        if operation.kind == "atomic":
-            self._write(start, request)
-        missing = self._missing(request, shift) if operation.kind == "load" else request.lines
-        arrival = self.unit + device.l1_latency - 1
-        if missing:
-            fetched, stood, whose = self._fetch(start, missing, request)
-            arrival = max(arrival, fetched)
-            self.unit += _count(missing) * device.fill_sector
-            if operation.kind == "load":
-                for line, bits in missing:
-                    self._keep(line, bits, arrival)
-            return (arrival, stood, whose) if stood > queue else (arrival, queue, "l1/memory-latency")
-        held = (self.l1.get(line + shift) for line, _ in request.lines)
-        pending = max((one[1] for one in held if one), default=0.0)
-        if pending > arrival:
-            return pending, queue, "l1/memory-latency"
-        return arrival, queue, "l1/latency"
-
-    def _missing(self, request: Request, shift: int) -> list[tuple[int, int]]:
-        """The sectors that L1 does not hold."""
-        missing = []
-        for number, bits in request.lines:
-            line = number + shift
-            held = self.l1.get(line)
-            if held is None:
-                missing.append((line, bits))
-                continue
-            self.l1.move_to_end(line)
-            absent = bits & ~int(held[0])
-            if absent:
-                missing.append((line, absent))
-        return missing
-
-    def _keep(self, line: int, bits: int, arrival: float) -> None:
-        held = self.l1.get(line)
-        if held is None:
-            self.l1[line] = [bits, arrival]
-            if len(self.l1) > self.l1_lines:
-                self.l1.popitem(last=False)
-        else:
-            held[0] = int(held[0]) | bits
-            held[1] = max(held[1], arrival)
-
-    def _write(self, time: float, request: Request) -> None:
-        """Let L2 write what a store or an atomic brings; where it lags behind, the unit waits."""
-        cycles = max(request.written * self.write_share, request.hot)
-        self.writes = max(self.writes, time) + cycles
-        self.busy["l2"] += cycles
-        if request.evicts > 0:
-            cycles = _from_dram(request.lines) * request.evicts * self.dram_sector * self.device.dram_write
-            self.dram = max(self.dram, time) + cycles
-            self.busy["dram"] += cycles
-        self.unit = max(self.unit, max(self.writes, self.dram) - self.device.write_backlog)
-
-    def _fetch(
-        self, time: float, missing: Sequence[tuple[int, int]], request: Request
-    ) -> tuple[float, float, str]:
-        """When sectors have come, how long they stood in a queue, and whose that was.
-
-        What L2 does not hold comes from DRAM.
-        """
-        device = self.device
-        cycles = _count(missing) * self.l2_sector
-        self.l2 = max(self.l2, time) + cycles
-        self.busy["l2"] += cycles
-        latency = device.l2_latency + request.late * (device.dram_latency - device.l2_latency)
-        if request.dram <= 0:
-            return self.l2 + latency, self.l2 - time, "l2/memory-latency"
-        fetched = _from_dram(missing) * request.dram
-        cycles = fetched * self.dram_sector * (1 + request.evicts * device.dram_write)
-        self.dram = max(self.dram, time) + cycles
-        self.busy["dram"] += cycles
-        moved = max(self.dram, self.l2)
-        return (
-            moved + latency,
-            moved - time,
-            "dram/memory-latency" if self.dram > self.l2 else "l2/memory-latency",
-        )
-
-
-def _count(lines: Sequence[tuple[int, int]]) -> int:
-    """Sectors of lines."""
-    return sum(bits.bit_count() for _, bits in lines)
-
-
-def _from_dram(lines: Sequence[tuple[int, int]]) -> int:
-    """Sectors that DRAM moves for those of lines: two at once."""
-    return sum(2 * ((bits & 3 > 0) + (bits & 12 > 0)) for _, bits in lines)
+            done, queue, cause = self.memory.access(time, operation.kind, operation.latency, request, asker)
+        warp.wait_for(operation.sets, done, queue, cause)
+        warp.wait_for(operation.reads, max(time + 12, min(done, self.memory.unit)), 0.0, "l1/latency")

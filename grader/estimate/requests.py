@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.estimate.multiprocessor import NOTHING, Request
+from grader.estimate.memory_system import NOTHING, Request
 from grader.sass.machine import WARP
 
 if TYPE_CHECKING:
@@ -116,10 +116,9 @@ def _global(
         base = int(chosen[0]) >> LINE_SHIFT << LINE_SHIFT
         pattern = chosen - base
         key = pattern.tobytes() + mask.tobytes() + kind.encode() + bytes([access.size])
-        known = memo.get(key)
-        if known is None:
-            known = memo[key] = _pattern(pattern, np.flatnonzero(mask), access.size, kind, device)
-        passes, written, *sectors = known
+        if key not in memo:
+            memo[key] = _pattern(pattern, np.flatnonzero(mask), access.size, kind, device)
+        passes, written, *sectors = memo[key]
         line = base >> LINE_SHIFT
         lines = tuple((line + int(sectors[at]), int(sectors[at + 1])) for at in range(0, len(sectors), 2))
         requests.append(Request(passes, lines, written=written))

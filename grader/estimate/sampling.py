@@ -124,11 +124,17 @@ _TURNS = (0.618, 0.414)
 
 
 def _spread(launch: CodedLaunch, count: int) -> tuple[int, ...]:
-    """So many blocks, evenly over the grid, and not all in one column or row of it."""
+    """So many blocks, evenly over the grid, and not all in one column or row of it.
+
+    One of each part of the grid, but not at one place of each: what repeats itself could do so from part to
+    part.
+    """
     columns, rows, layers = launch.grid
     even = tuple((2 * number + 1) * launch.blocks // (2 * count) for number in range(count))
     if columns == launch.blocks:
-        return even
+        return tuple(
+            int((number + (number + 1) * _TURNS[0] % 1) * launch.blocks / count) for number in range(count)
+        )
     spread = []
     for number, block in enumerate(even):
         x, y, z = block % columns, block // columns % rows, block // (columns * rows)

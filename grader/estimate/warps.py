@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.estimate.multiprocessor import NOTHING, WarpTrace
+from grader.estimate.dram import DramShares
+from grader.estimate.memory_system import NOTHING
+from grader.estimate.multiprocessor import WarpTrace
+from grader.estimate.operations import operation_of
 from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of
 from grader.sass.machine import WARP
 from grader.sass.retries import EXCHANGES
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.estimate.dram import DramShares
-    from grader.estimate.multiprocessor import Operation, Request
+    from grader.estimate.memory_system import Request
+    from grader.estimate.multiprocessor import Operation
     from grader.estimate.sampling import SampledBlocks
     from grader.sass.machine import Mask, MemoryAccess
 
@@ -43,80 +46,94 @@ class Changed:
     times_the_blocks: int = 1
     """So many times as many blocks are resident."""
 
+    def concerns(self, space: str) -> bool:
+        """Whether accesses to a space ask for something else."""
+        if space == "shared":
+            return self.no_conflicts or self.shared_loads < 1
+        return self.coalesced and space == "global"
+
 
 AS_IS = Changed()
 
 
 class WarpTraces:
-    """Makes the traces of warps from that of all lanes."""
+    """Makes the traces of warps from that of all lanes, as they are and with one thing imagined otherwise."""
 
-    def __init__(
-        self,
-        sampled: SampledBlocks,
-        operations: Sequence[Operation],
-        dram: DramShares,
-        changed: Changed = AS_IS,
-    ) -> None:
-        """``operations`` are those of the kernel's instructions."""
-        self._sampled, self._operations, self._changed = sampled, operations, changed
-        self._memo: dict[bytes, tuple[float, ...]] = {}
-        self._dram = dram
-        self._parts = _parts_of_l2(sampled, operations)
+    def __init__(self, sampled: SampledBlocks) -> None:
+        """Look at what the blocks share."""
+        code = sampled.launch.listing.instructions
+        self.operations = tuple(operation_of(instruction, sampled.device) for instruction in code)
+        """Those of the kernel's instructions."""
+        self._sampled = sampled
+        self._patterns: dict[bytes, tuple[float, ...]] = {}
+        self._dram = DramShares(sampled)
+        self._parts = _parts_of_l2(sampled, self.operations)
+        self._as_is: dict[int, list[Request]] = {}
+        """The requests of each access, which are the same for all that is imagined but what concerns them."""
 
-    def of_runs(self, chosen: Sequence[bool]) -> list[WarpTrace]:
+    def of_runs(self, chosen: Sequence[bool], changed: Changed) -> list[WarpTrace]:
         """What each warp issues in the runs that are chosen; its marks are where those begin."""
         sampled = self._sampled
         operations: list[list[int]] = [[] for _ in range(sampled.warps)]
         requests: list[list[Request]] = [[] for _ in range(sampled.warps)]
         marks: list[list[int]] = [[] for _ in range(sampled.warps)]
-        for (first, last, lanes, pairs), is_chosen in zip(self._runs(), chosen, strict=True):
+        nothing = [NOTHING] * sampled.warps
+        for (first, last, lanes, accesses), is_chosen in zip(self._runs(), chosen, strict=True):
             if not is_chosen:
                 continue
             warps = np.flatnonzero(sampled.warps_of(lanes)).tolist()
             for warp in warps:
                 marks[warp].append(len(operations[warp]))
                 operations[warp] += range(first, last)
-            for at, access in pairs:
-                made = self._requests(access, at) if access else [NOTHING] * sampled.warps
+            for number in accesses:
+                of_warps = nothing if number is None else self._requests(number, changed)
                 for warp in warps:
-                    requests[warp].append(made[warp])
+                    requests[warp].append(of_warps[warp])
         return [WarpTrace(*parts) for parts in zip(operations, requests, marks, strict=True)]
 
-    def _runs(self) -> Iterator[tuple[int, int, Mask, list[tuple[int, MemoryAccess | None]]]]:
-        """Each run with its memory instructions and what each accessed; None where no lane did."""
-        asking = [operation.kind in _ASKING for operation in self._operations]
-        accesses = iter(self._sampled.trace.accesses)
-        access = next(accesses, None)
-        for first, last, lanes in self._sampled.trace.runs:
-            pairs: list[tuple[int, MemoryAccess | None]] = []
+    def _runs(self) -> Iterator[tuple[int, int, Mask, list[int | None]]]:
+        """Each run with the number of the access of each memory instruction; None where no lane made one."""
+        asking = [operation.kind in _ASKING for operation in self.operations]
+        trace, number = self._sampled.trace, 0
+        for first, last, lanes in trace.runs:
+            accesses: list[int | None] = []
             for at in range(first, last):
                 if not asking[at]:
                     continue
-                if access is not None and access.instruction == at:
-                    pairs.append((at, access))
-                    access = next(accesses, None)
+                if number < len(trace.accesses) and trace.accesses[number].instruction == at:
+                    accesses.append(number)
+                    number += 1
                 else:
-                    pairs.append((at, None))
-            yield first, last, lanes, pairs
+                    accesses.append(None)
+            yield first, last, lanes, accesses
 
-    def _requests(self, access: MemoryAccess, at: int) -> list[Request]:
-        sampled = self._sampled
-        made = requests_of(access, self._kind(at), sampled.device, self._memo, sampled.threads)
-        made = [self._dram.with_share(self._imagined(request, access)) for request in made]
-        if self._operations[at].kind == "atomic":
-            return self._contended(access, at, made)
+    def _requests(self, number: int, changed: Changed) -> list[Request]:
+        """What each warp asks for in an access."""
+        access = self._sampled.trace.accesses[number]
+        if number not in self._as_is:
+            self._as_is[number] = self._requests_as_is(access)
+        if not changed.concerns(access.space):
+            return self._as_is[number]
+        return [_imagined(request, access, changed) for request in self._as_is[number]]
+
+    def _requests_as_is(self, access: MemoryAccess) -> list[Request]:
+        sampled, at = self._sampled, access.instruction
+        requests = requests_of(access, self._kind(at), sampled.device, self._patterns, sampled.threads)
+        requests = [self._dram.with_share(request) for request in requests]
+        if self.operations[at].kind == "atomic":
+            return self._contended(access, requests)
         if self._kind(at) == EXCHANGE:
-            return self._exchanging(access, made)
-        return made
+            return self._exchanging(access, requests)
+        return requests
 
-    def _exchanging(self, access: MemoryAccess, made: list[Request]) -> list[Request]:
+    def _exchanging(self, access: MemoryAccess, requests: list[Request]) -> list[Request]:
         """Requests of an exchange in shared memory, with the words that it changes."""
         acting, addresses = self._rows(access)
         return [
             replace(request, exchanged=tuple(distinct(row[lanes] >> 2).tolist()))
             if request.passes
             else request
-            for request, row, lanes in zip(made, addresses, acting, strict=True)
+            for request, row, lanes in zip(requests, addresses, acting, strict=True)
         ]
 
     def _rows(self, access: MemoryAccess) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -126,18 +143,18 @@ class WarpTraces:
         addresses = np.broadcast_to(access.addresses, threads.shape)
         return acting.reshape(-1, WARP), addresses.reshape(-1, WARP)
 
-    def _contended(self, access: MemoryAccess, at: int, made: list[Request]) -> list[Request]:
+    def _contended(self, access: MemoryAccess, requests: list[Request]) -> list[Request]:
         """Requests of an atomic instruction, with the time that others take at the same places in L2.
 
         One part of L2 updates sector after sector, and an address that several lanes update once for each.
         """
-        sampled, device = self._sampled, self._sampled.device
+        sampled, device, at = self._sampled, self._sampled.device, access.instruction
         real = not {"F32", "F64"}.isdisjoint(sampled.launch.listing.instructions[at].modifiers)
         update = device.atomic_real_ns if real else device.atomic_integer_ns
         active = min(sampled.launch.blocks, device.multiprocessors)
         acting, addresses = self._rows(access)
         contended = []
-        for request, row, lanes in zip(made, addresses, acting, strict=True):
+        for request, row, lanes in zip(requests, addresses, acting, strict=True):
             if request.lines:
                 _, counts = np.unique(row[lanes], return_counts=True)
                 sectors = sum(bits.bit_count() for _, bits in request.lines)
@@ -157,19 +174,16 @@ class WarpTraces:
             return EXCHANGE
         if instruction.opcode == "ATOMS" and "POPC" not in instruction.modifiers:
             return "shared-atomic"
-        return self._operations[at].kind
+        return self.operations[at].kind
 
-    def _imagined(self, request: Request, access: MemoryAccess) -> Request:
-        changed = self._changed
-        if changed is AS_IS or not request.passes:
-            return request
-        least = max(1.0, access.size / 4)
-        if access.space == "shared":
-            passes = min(request.passes, least) if changed.no_conflicts else request.passes
-            return replace(request, passes=passes * changed.shared_loads)
-        if changed.coalesced and request.lines:
-            return _coalesced(request, access.size, least)
-        return request
+
+def _imagined(request: Request, access: MemoryAccess, changed: Changed) -> Request:
+    """The request with one thing changed that concerns it."""
+    least = max(1.0, access.size / 4)
+    if access.space != "global":
+        passes = min(request.passes, least) if changed.no_conflicts else request.passes
+        return replace(request, passes=passes * changed.shared_loads) if passes else request
+    return _coalesced(request, access.size, least) if request.lines else request
 
 
 def _parts_of_l2(sampled: SampledBlocks, operations: Sequence[Operation]) -> dict[int, float]:

@@ -77,6 +77,27 @@ extern "C" __global__ void scattered(const float* from, float* to, int stride) {
     to[i] = from[i * stride];
 }
 
+extern "C" __global__ void gather(const float* from, const int* index, float* to) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    to[i] = from[index[i]];
+}
+
+extern "C" __global__ void scatter(const float* from, const int* index, float* to) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    to[index[i]] = from[i];
+}
+
+// Threads that are neighbours go through rows of 32 elements, one column after the other.
+extern "C" __global__ void columns(const float* x, float* y, int rows) {
+    int t = blockIdx.x * blockDim.x + threadIdx.x, i = t % rows * 32 + t / rows;
+    y[i] = x[i];
+}
+
+// Each block goes to the end of the array: the first has the most to do.
+extern "C" __global__ void to_the_end(float* values, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x) values[i] *= 2.0f;
+}
+
 extern "C" __global__ void endless(volatile float* values) {
     while (values[0] == 0.0f) values[1] += 1.0f;
 }

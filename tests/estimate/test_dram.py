@@ -6,14 +6,17 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from grader.estimate.devices import H100, MIB
 from grader.estimate.dram import DramShares
-from grader.estimate.multiprocessor import NOTHING, Request
+from grader.estimate.memory_system import NOTHING, Request
 from tests.estimate.launches import floats, sampled
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from grader.estimate.sampling import SampledBlocks
 
 
@@ -72,8 +75,53 @@ def test_what_is_fetched_makes_l2_write_what_it_held() -> None:
     large = sampled("copy", (n // 256, 1, 1), (256, 1, 1), floats(n), floats(n))
     assert request_in(small, 0).evicts == pytest.approx(H100.dirty)
     assert request_in(small, 2, written=1.0).evicts == pytest.approx(H100.dirty)
+    assert request_in(small, 2, written=1.0).leaves == 0.0
     assert request_in(large, 0).evicts < H100.dirty
-    assert request_in(large, 1, written=1.0).evicts > 0.5
+    assert request_in(large, 0).leaves == 0.0
+    assert request_in(large, 1, written=1.0).leaves > 0.5
+
+
+def random_places(n: int) -> NDArray[np.int32]:
+    """Each place of an array once, in no order."""
+    return np.random.default_rng(2).permutation(n).astype(np.int32)
+
+
+def test_blocks_of_one_wave_wait_together_for_what_they_share() -> None:
+    """Those of later waves begin one by one."""
+    assert request_in(product(256), 0).together
+    assert not request_in(product(256), 2).together
+    assert not request_in(product(1024), 0).together
+
+
+def test_what_is_read_in_no_order_is_in_l2_as_far_as_that_holds_the_array() -> None:
+    """All of it but what is read first; a half, or nearly none, for which DRAM opens a row each."""
+    n = 1 << 20
+    reads = sampled("gather", (n // 256, 1, 1), (256, 1, 1), floats(n), random_places(n), floats(n))
+    all_of_it, half, none = (
+        request_in(replace(reads, device=replace(H100, l2_bytes=size)), 0)
+        for size in (50 * MIB, 25 * MIB // 8, MIB // 8)
+    )
+    assert all_of_it.dram == pytest.approx(1 / 8, rel=0.02)
+    assert 0.4 < half.dram < 0.7
+    assert none.dram > 0.95
+    assert none.slower == pytest.approx(H100.dram_apart, rel=0.05)
+    assert request_in(reads, 1).slower == 1.0
+
+
+def test_sectors_that_are_written_in_part_are_read_before() -> None:
+    """Where elements are scattered; who writes neighbours fills them, block by block."""
+    n = 1 << 20
+    scattered = sampled("scatter", (n // 256, 1, 1), (256, 1, 1), floats(n), random_places(n), floats(n))
+    assert request_in(scattered, 2, written=1.0).filled > 0.9
+    copied = sampled("copy", (n // 256, 1, 1), (256, 1, 1), floats(n), floats(n))
+    assert request_in(copied, 1, written=1.0).filled == 0.0
+
+
+def test_blocks_that_go_through_an_array_again_and_again_share_nothing() -> None:
+    """They begin where others began, but in another column, when L2 holds nothing of that any more."""
+    n = 1 << 24
+    columns = sampled("columns", (n // 256, 1, 1), (256, 1, 1), floats(n), floats(n), n // 32)
+    assert request_in(columns, 0).dram == 1.0
 
 
 def test_a_request_for_nothing_stays_as_it_is() -> None:

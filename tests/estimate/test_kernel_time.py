@@ -56,6 +56,16 @@ def test_what_goes_on_as_it_began_takes_as_long_as_if_all_was_simulated(
     assert some.cycles == pytest.approx(everything.cycles, rel=0.05)
 
 
+def test_blocks_that_do_less_and_less_take_as_long_as_those_that_do_most() -> None:
+    """Those that have ended early do not make the rest of the others any shorter."""
+    n = 391 * 256
+    blocks = sampled("to_the_end", (391, 1, 1), (256, 1, 1), floats(n), n)
+    time = time_of(blocks)
+    assert time.cycles > time.busy["cycles"]
+    turns = (n - min(blocks.blocks) * 256) / 256
+    assert time.cycles == pytest.approx(turns * 800, rel=0.4)
+
+
 def test_eight_waves_take_eight_times_as_long_as_one() -> None:
     """And the half of a wave at the end less than a whole one, for its blocks have more room."""
     one, more, eight = (

@@ -45,14 +45,20 @@ def test_a_census_counts_the_opcodes_of_each_kernel(tmp_path: Path, monkeypatch:
     assert census(tmp_path / "program") == {"first": {"FFMA": 9}, "second": {}}
 
 
+def test_every_program_was_run_on_some_gpu() -> None:
+    """The figures of one may be from another than those of the rest."""
+    kept = (json.loads(file.read_text("utf-8"))["census"] for file in KEPT)
+    assert {name for census in kept for name in census} == set(PROGRAMS)
+
+
 @pytest.mark.parametrize("file", KEPT, ids=lambda file: file.stem)
 def test_what_is_kept_of_a_gpu_is_complete(file: Path) -> None:
     """A throughput and a latency of each instruction, each above zero, and a census of each program."""
     document = json.loads(file.read_text("utf-8"))
     names = _MEASURED.findall((HERE / "instructions.cu").read_text("utf-8"))
     assert len(names) > 30
-    for name in names:
+    for name in names if "instructions" in document["census"] else ():
         assert document["figures"][f"{name}.throughput"]["value"] > 0
         assert document["figures"][f"{name}.latency"]["unit"].startswith("cycles")
-    assert set(document["census"]) == set(PROGRAMS)
+    assert set(document["census"]) <= set(PROGRAMS)
     assert {"name", "driver_version", "nvcc", "date"} <= set(document["device"])

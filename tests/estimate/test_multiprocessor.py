@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.estimate.devices import H100
-from grader.estimate.multiprocessor import ALONE, Multiprocessor, Operation, Request, WarpTrace
+from grader.estimate.memory_system import Request
+from grader.estimate.multiprocessor import ALONE, Multiprocessor, Operation, WarpTrace
 from grader.sass.listing import NO_SCOREBOARD
 
 if TYPE_CHECKING:
@@ -116,6 +117,15 @@ def test_who_uses_a_result_waits_for_its_scoreboard() -> None:
     assert outcome.cycles == pytest.approx(H100.shared_latency + 1)
     assert waited(outcome, "latency") == pytest.approx(H100.shared_latency - 1)
     assert simulate([warp(LDS, replace(USE, waits=(1,)))]).cycles == 2
+
+
+def test_a_scoreboard_waits_for_all_that_it_counts() -> None:
+    """A load that L1 answers does not free those who wait for an earlier one that comes from L2."""
+    far, near = Request(1.0, ((9, 0b1111),)), FIRST_LINE
+    operations = [LDG, USE, replace(LDG, sets=1), replace(USE, waits=(1,))]
+    trace = WarpTrace([2, 3, 0, 0, 1], [near, far, near], (0,))
+    outcome = Multiprocessor(QUIET, operations, L1_BYTES, 1).run([[trace]], 1)
+    assert outcome.cycles > 2 * H100.l2_latency
 
 
 def test_exchanges_of_one_word_succeed_one_after_the_other() -> None:

@@ -16,7 +16,7 @@ from tests.bench.gpu.microbenchmarks.run import HERE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.estimate.multiprocessor import Request
+    from grader.estimate.memory_system import Request
 
 LANE = np.arange(WARP)
 START = 1 << 15

@@ -88,6 +88,15 @@ def test_blocks_are_spread_over_the_grid_and_none_is_taken_twice(grid: Dim3) -> 
             assert {4 * block // total for block in result.blocks} == {0, 1, 2, 3}
 
 
+def test_blocks_of_a_long_grid_are_at_different_places_of_its_parts() -> None:
+    """What repeats itself from part to part would else be taken for the same everywhere."""
+    result = sampled(
+        "endless", (8000, 1, 1), (32, 1, 1), floats(64) + 1, device=replace(H100, multiprocessors=1000)
+    )
+    assert len(result.blocks) == 8
+    assert len({block % 1000 // 50 for block in result.blocks}) > 5
+
+
 def test_blocks_of_a_wide_grid_are_not_all_of_one_column() -> None:
     """Blocks at an edge may have less to do."""
     result = sampled("endless", (64, 64, 1), (32, 1, 1), floats(64) + 1)

@@ -1,9 +1,10 @@
 """Compiles and runs the microbenchmarks on the GPU at hand, and writes their figures as JSON.
 
-`python -m tests.bench.gpu.microbenchmarks.run FILE [--binaries FOLDER]`
+`python -m tests.bench.gpu.microbenchmarks.run FILE [--binaries FOLDER] [--programs NAME ...]`
 
-Each program prints lines of a name, a value and a unit. The census of a program counts the instructions of
-its machine code by kernel, so that whoever reads a figure can see that the loop holds what its name says.
+With ``--programs`` only these are run, and what FILE has of the others stays. Each program prints lines of a
+name, a value and a unit. The census of a program counts the instructions of its machine code by kernel, so
+that whoever reads a figure can see that the loop holds what its name says.
 """
 
 from __future__ import annotations
@@ -17,21 +18,24 @@ import sys
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HERE = Path(__file__).resolve().parent
-PROGRAMS = ("instructions", "shared_memory", "global_memory", "whole_gpu")
+PROGRAMS = ("instructions", "shared_memory", "global_memory", "whole_gpu", "caches")
 _FUNCTION = re.compile(r"\s*Function : (\S+)")
 _INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\S+ )?([A-Z][A-Z0-9_.]*)")
 _FEWEST = 8
 """An opcode that is in a kernel less often than this belongs to what surrounds its loop."""
 
 
-def build(folder: Path, architecture: str) -> None:
-    """Compile the programs for an architecture such as ``sm_90``; raises CalledProcessError."""
+def build(names: Sequence[str], folder: Path, architecture: str) -> None:
+    """Compile programs for an architecture such as ``sm_90``; raises CalledProcessError."""
     folder.mkdir(parents=True, exist_ok=True)
     target = f"arch={architecture.replace('sm', 'compute')},code={architecture}"
-    for name in PROGRAMS:
+    for name in names:
         command = ["nvcc", "-O3", "-gencode", target, str(HERE / f"{name}.cu"), "-o", str(folder / name)]
         subprocess.run(command, check=True)
 
@@ -84,11 +88,18 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--binaries", type=Path, default=Path("build/microbenchmarks"))
     parser.add_argument("--architecture", default="sm_90")
+    parser.add_argument("--programs", nargs="+", choices=PROGRAMS, default=PROGRAMS)
     options = parser.parse_args()
-    if not all((options.binaries / name).exists() for name in PROGRAMS):
-        build(options.binaries, options.architecture)
-    document: dict[str, Any] = {"device": device(), "figures": {}, "census": {}}
-    for name in PROGRAMS:
+    build(
+        [name for name in options.programs if not (options.binaries / name).exists()],
+        options.binaries,
+        options.architecture,
+    )
+    document: dict[str, Any] = {"figures": {}, "census": {}}
+    if len(options.programs) < len(PROGRAMS) and options.file.exists():
+        document = json.loads(options.file.read_text("utf-8"))
+    document["device"] = device()
+    for name in options.programs:
         document["figures"] |= figures(options.binaries / name)
         document["census"][name] = census(options.binaries / name)
         options.file.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
