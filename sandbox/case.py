@@ -58,7 +58,8 @@ def run_case(
     arena = room(device, in_memory)
     places = arena.places() | variables.places()
     ready({array.name: [places[array.name], array.content.nbytes] for array in arrays})
-    record = _launched(device, case, function, _values(case, places))
+    launched = _timed if arena.is_read_back else _launched
+    record = launched(device, case, function, _values(case, places))
     if record["state"] == "done":
         record |= _outcome(arena, variables, case["name"], folder)
     if record["state"] in ("done", "refused"):
@@ -123,23 +124,37 @@ def _scalar(argument: Mapping[str, Any], widths: Mapping[str, str]) -> np.generi
     return value
 
 
-def _launched(device: Device, case: Mapping[str, Any], function: int, values: list[np.generic]) -> Record:
-    """A launch that is refused never ran; what a kernel does shows when it is waited for."""
+def _timed(device: Device, case: Mapping[str, Any], function: int, values: list[np.generic]) -> Record:
+    """A launch, and how long the device takes for it."""
     start, stop = device.events()
     device.synchronize()
     device.record(start)
+    record = _launched(device, case, function, values, lambda: device.record(stop))
+    if record["state"] == "done":
+        record["seconds"] = device.between_ms(start, stop) / 1000
+    return record
+
+
+def _launched(
+    device: Device,
+    case: Mapping[str, Any],
+    function: int,
+    values: list[np.generic],
+    afterwards: Callable[[], None] = lambda: None,
+) -> Record:
+    """A launch that is refused never ran; what a kernel does shows when it is waited for."""
     try:
         device.launch(function, case["grid"], case["block"], case["shared"], values)
     except DeviceFault as refusal:
         return _ended("refused", refusal)
     try:
-        device.record(stop)
+        afterwards()
         device.synchronize()
     except DeviceFault as fault:
         if fault.name in OF_THE_MACHINE:
             raise
         return _ended("timeout" if fault.name == ENDED_BY_DRIVER else "fault", fault)
-    return {"state": "done", "seconds": device.between_ms(start, stop) / 1000}
+    return {"state": "done"}
 
 
 def _ended(state: str, fault: DeviceFault) -> Record:

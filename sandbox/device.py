@@ -11,6 +11,7 @@ import ctypes
 import importlib
 import sys
 import uuid
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Device", "DeviceFault", "load_library"]
+
+_SLEEP = 4
+"""``CU_CTX_SCHED_BLOCKING_SYNC`` (CUDA Driver API, `cuDevicePrimaryCtxSetFlags`)."""
+
+_KEPT = 64
+"""Bytes that stay allocated as long as a context lives: else the driver gives memory back with the last array
+of each launch and gets it anew for the next one, which takes long where others make contexts."""
 
 SHARED_BYTES = 48 * 1024
 """Shared memory that a block gets without asking for more (CUDA C++ Programming Guide, "Shared Memory")."""
@@ -47,18 +55,24 @@ def load_library() -> None:
 class Device(Context):
     """The first visible device, and this process's context on it. Every method may raise DeviceFault.
 
-    Modules, functions and events are plain integers, like addresses.
+    Modules, functions and events are plain integers, like addresses. Whoever waits for the device sleeps
+    meanwhile, unless it ``spins``: that takes a processor, and makes what is timed steadier.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, spins: bool = False) -> None:
         from cupy_backends.cuda.api import driver, runtime  # noqa: PLC0415 - only where a device is used
 
         super().__init__(driver, runtime)
         self._modules: dict[Path, int] = {}
         self._functions: dict[tuple[Path, str], int] = {}
+        if not spins:
+            with suppress(OSError):  # where there is no driver, the next call says so
+                self._libcuda.cuInit(0)
+                self._libcuda.cuDevicePrimaryCtxSetFlags_v2(0, _SLEEP)
         with self._faults():
             runtime.setDevice(0)
             runtime.free(0)  # makes the context, on every version of CUDA
+            runtime.malloc(_KEPT)
             self._known: dict[str, Any] = runtime.getDeviceProperties(0)
 
     # what it is

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-def main(arguments: Sequence[str], open_device: Callable[[], Device] | None = None) -> int:
+def main(arguments: Sequence[str], open_device: Callable[..., Device] | None = None) -> int:
     """Do what the request asks for; 0 where ``result.json`` is complete, whatever happened to the kernels."""
     begun = time.monotonic()
     (file,) = arguments

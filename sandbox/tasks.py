@@ -47,7 +47,7 @@ class Job:
 
     request: dict[str, Any]
     folder: Path
-    open_device: Callable[[], Device]
+    open_device: Callable[..., Device]
     watch: Watch
 
     @property
@@ -59,10 +59,10 @@ class Job:
         """One of the request's limits."""
         return float(self.request["seconds"][name])
 
-    def device(self, tell: Tell) -> Device:
+    def device(self, tell: Tell, *, spins: bool = False) -> Device:
         """Open the device in this process; what it is, and how long that took, is told."""
         begun = time.monotonic()
-        device = self.open_device()
+        device = self.open_device(spins=spins)
         device.watch = self.watch
         tell("device", [device.properties(), time.monotonic() - begun])
         return device
@@ -95,8 +95,8 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
         try:
             if dead is None:
                 patience -= give_way(job.request["give_way"], patience)
-                _one(job, device, codes, at, Exact, tell)
-                device.synchronize()
+                if _one(job, device, codes, at, Exact, tell)["state"] in ENDING:
+                    device.synchronize()  # does the context live on?
         except DeviceFault as fault:
             dead = fault
         if dead is not None and results.state(at) == "lost":
@@ -167,7 +167,7 @@ def _launch_of(job: Job, kernel: str) -> dict[str, Any] | None:
 
 def time_kernels(job: Job, tell: Tell) -> None:
     """The timed rounds; a fault is part of their answer."""
-    device = job.device(tell)
+    device = job.device(tell, spins=True)
     if not job.cases:
         tell("resources", resources(job, device))
     rounds = importlib.import_module("timing")

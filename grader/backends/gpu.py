@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.backends.backend import Backend, CaseRun, Runs
+from grader.backends.emulated_kernel import is_clean
 from grader.backends.emulator import emulated_alone, emulated_one_by_one
 from grader.errors import OurError, ToolMissing, described_bug
 from grader.gpu import RaceJudge, pool, trial
@@ -85,7 +86,12 @@ class GpuBackend(Backend):
             if launched:
                 file = cases[indices[0]].kernel.file
                 observed, problem = self._observed(
-                    tools, build, file, launched, job if build is built else None
+                    tools,
+                    build,
+                    file,
+                    launched,
+                    job if build is built else None,
+                    is_suspected=not all(_is_clean(runs[index]) for index in indices),
                 )
             for index in indices:
                 case_runs[index] = _case_run(index, runs[index], observed, problem, self.gpus.races)
@@ -106,14 +112,19 @@ class GpuBackend(Backend):
         file: str,
         launches: tuple[DeviceCase, ...],
         timing: TimingJob | None,
+        *,
+        is_suspected: bool,
     ) -> tuple[Observed | None, str]:
         """What was observed on a GPU, or what kept us from it."""
         try:
-            return pool.observe(self.gpus, tools, build, file, launches, timing), ""
+            observed = pool.observe(
+                self.gpus, tools, build, file, launches, timing, is_suspected=is_suspected
+            )
         except OurError as problem:
             return None, str(problem)
         except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
             return None, described_bug("the GPU backend", problem)
+        return observed, ""
 
 
 def _launches(cases: tuple[PreparedCase, ...], runs: tuple[Run, ...]) -> dict[int, DeviceCase]:
@@ -151,6 +162,11 @@ def _as_on_device(built: Build, observed: Observed | None) -> Build:
         return built
     taken = replace(built.resources, registers=student.registers, shared_bytes=student.shared_bytes)
     return replace(built, resources=taken)
+
+
+def _is_clean(run: Run) -> bool:
+    """Whether the emulator saw a launch to its end and nothing that a tool would find, too."""
+    return run.completed and not run.error and is_clean(run.findings)
 
 
 def _never_ends(run: Run) -> bool:

@@ -3,6 +3,8 @@
     the harness: every case, then the timed rounds                         ─▶ Run per case, timing answer
     beside it the tools: memcheck, racecheck, initcheck, synccheck, at once ─▶ ToolReport…
 
+A tool tells launches apart by the names of their kernels. Copies with names of their own are made only where
+there is something to tell: by the emulator, or by a run of the tool in which all cases launch one kernel.
 The tools get what the emulator saw end. Where the harness finds that a case of theirs does not end on the
 device, they are run again without it.
 """
@@ -14,6 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
@@ -126,16 +129,20 @@ def observe(
     file: str,
     cases: tuple[DeviceCase, ...],
     timing: TimingJob | None,
+    *,
+    is_suspected: bool = True,
 ) -> Observed:
     """Run a submission's cases on a GPU; on another one where the first turns out to be sick.
 
-    Raises OurError where no GPU is well, or none could do it.
+    In one that ``is_suspected`` the tools will find something. Raises OurError where no GPU is well, or none
+    could do it.
     """
     last: OurError | None = None
     for gpu in pool.healthy():
         try:
             with stage_on(gpu, tools) as inside:
-                return _Attempt(gpu, pool, inside, built, file, cases, timing).observed()
+                given = (built, file, cases, timing)
+                return _Attempt(gpu, pool, inside, *given, is_suspected=is_suspected).observed()
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem
@@ -165,6 +172,7 @@ class _Attempt:
     file: str
     cases: tuple[DeviceCase, ...]
     timing: TimingJob | None
+    is_suspected: bool
 
     def observed(self) -> Observed:
         """The harness, and beside it the tools."""
@@ -203,11 +211,8 @@ class _Attempt:
             return self._harness("")
 
     def _harness(self, lock: str) -> tuple[Result, HarnessAnswer]:
-        architecture, built = self.gpu.architecture, self.built
-        cubin = assemble(self.tools, built.ptx, architecture)
-        student = Image(
-            cubin, built.entry, self._widths(), self._symbols(built.ptx), variables=has_variables(built.ptx)
-        )
+        architecture = self.gpu.architecture
+        student = self._plain(self.built.ptx, optimised=True)
         images = ((STUDENT, student), *(self.timing.images(architecture) if self.timing else ()))
         timing = self.timing.request(architecture, lock) if self.timing else None
         result = self.tools.sandbox.run(run_job(self._where(lock), images, self.cases, timing))
@@ -231,39 +236,82 @@ class _Attempt:
         graded = tuple(
             replace(case, index=case.index + sanitizer.OF_GRADED_BUILD, image=GRADED) for case in cases
         )
+        plain = () if self.is_suspected else self._plain_reports(names, (*cases, *graded))
+        left = tuple(tool for tool in names if tool not in dict(plain))
+        reports = dict(plain) | dict(self._named_reports(left, cases, graded) if left else ())
+        return tuple(sanitizer.of_both_builds(reports[tool]) for tool in names)
+
+    def _plain_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
+        """What the tools say where all cases launch one kernel of each build; nothing of findings.
+
+        It takes less than a copy for each: a tool rewrites every kernel that is loaded.
+        """
+        images = (
+            (STUDENT, self._plain(self.built.hazard_ptx, optimised=False)),
+            (GRADED, self._plain(self.built.ptx, optimised=True)),
+        )
+
+        def report(tool: str) -> Named[ToolReport]:
+            with devices.slot(self.gpu, devices.TOOLS):
+                result = self.tools.sandbox.run(self._job(tool, images, launches))
+            report = sanitizer.read(tool, result, launches, self.file)
+            is_final = report.verdict == sanitizer.CLEAN or result.outcome.status is Status.TIME
+            return ((tool, report),) if is_final else ()
+
+        with ThreadPoolExecutor(len(names)) as pool:
+            return tuple(chain.from_iterable(pool.map(report, names)))
+
+    def _named_reports(
+        self, names: tuple[str, ...], cases: tuple[DeviceCase, ...], graded: tuple[DeviceCase, ...]
+    ) -> Named[ToolReport]:
+        """What the tools say of cases in the -O0 and the graded build, each launch with a name of its own."""
         images = (
             (STUDENT, self._copies(self.built.hazard_ptx, cases, optimised=False)),
             (GRADED, self._copies(self.built.ptx, graded, optimised=True)),
         )
         launches = (*cases, *graded)
-        entries = tuple((str(case.index), name_for(case.index)) for case in launches)
-
-        def report(tool: str) -> ToolReport:
-            command = sanitizer.command(tool, self.pool.sanitizer)
-            files = sanitizer.files(tool)
-            where = self._where(str(devices.lock_file(self.gpu)))
-            job = run_job(
-                where, images, launches, mode="sanitize", entries=entries, tool=command, tool_files=files
-            )
-            return sanitizer.of_both_builds(self._tool_report(tool, job, launches))
-
         with ThreadPoolExecutor(len(names)) as pool:
-            return tuple(pool.map(report, names))
+            reports = pool.map(lambda tool: self._named_report(tool, images, launches), names)
+            return tuple(zip(names, reports, strict=True))
+
+    def _job(
+        self, tool: str, images: Named[Image], cases: tuple[DeviceCase, ...], entries: Named[str] = ()
+    ) -> Job:
+        return run_job(
+            self._where(str(devices.lock_file(self.gpu))),
+            images,
+            cases,
+            mode="sanitize",
+            entries=entries,
+            tool=sanitizer.command(tool, self.pool.sanitizer),
+            tool_files=sanitizer.files(tool),
+        )
 
     def _copies(self, ptx: str, cases: tuple[DeviceCase, ...], *, optimised: bool) -> Image:
         """The kernel of one of the two builds, under a name of its own for each case."""
         text = with_copies(ptx, self.built.entry, (name_for(case.index) for case in cases))
         cubin = assemble(self.tools, text, self.gpu.architecture, optimised=optimised)
+        return self._image(ptx, cubin)
+
+    def _image(self, ptx: str, cubin: bytes) -> Image:
+        """What the harness has to know of a build whose kernels are in a cubin."""
         return Image(
             cubin, self.built.entry, self._widths(), self._symbols(ptx), variables=has_variables(ptx)
         )
 
-    def _tool_report(self, tool: str, job: Job, cases: tuple[DeviceCase, ...]) -> ToolReport:
-        """A tool's report; one that comes to nothing is tried once more, unless it took all its time."""
+    def _plain(self, ptx: str, *, optimised: bool) -> Image:
+        """One of the two builds as it is."""
+        return self._image(ptx, assemble(self.tools, ptx, self.gpu.architecture, optimised=optimised))
+
+    def _named_report(self, tool: str, images: Named[Image], cases: tuple[DeviceCase, ...]) -> ToolReport:
+        """A tool's report; the first that comes to nothing is made once more, unless it took all its time."""
+        entries = tuple((str(case.index), name_for(case.index)) for case in cases)
+        job = self._job(tool, images, cases, entries)
         with devices.slot(self.gpu, devices.TOOLS):
             result = self.tools.sandbox.run(job)
             report = sanitizer.read(tool, result, cases, self.file)
-            if report.verdict == sanitizer.INCONCLUSIVE and result.outcome.status is not Status.TIME:
+            came_to_nothing = report.verdict == sanitizer.INCONCLUSIVE
+            if self.is_suspected and came_to_nothing and result.outcome.status is not Status.TIME:
                 return sanitizer.read(tool, self.tools.sandbox.run(job), cases, self.file)
             return report
 

@@ -24,7 +24,7 @@ SHORT = {"case": 0.4, "after_timeout": 0.3, "probe": 5.0, "total": 60.0}
 
 def run(job: HarnessJob) -> Answered:
     """Run the harness on a job; what it left must be what the host accepts."""
-    assert harness.main([job.write()], lambda: FakeDevice(job.folder)) == 0
+    assert harness.main([job.write()], lambda **_: FakeDevice(job.folder)) == 0
     read_answer((job.folder / "result.json").read_bytes())
     return job.answer()
 

@@ -68,6 +68,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Listening:
     package = ModuleType("cupy_backends.cuda.api")
     package.__dict__.update(driver=listening, runtime=listening)
     monkeypatch.setitem(sys.modules, "cupy_backends.cuda.api", package)
+    monkeypatch.setattr(Device, "_libcuda", listening)
     for name in ("cupy", "cupy.cuda", "cupy_backends", "cupy_backends.cuda"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     return listening
@@ -115,6 +116,24 @@ def test_an_error_without_a_number_is_told_too(cuda: Listening) -> None:
         Device()
 
 
+def test_whoever_waits_for_the_device_sleeps_unless_told_to_spin(cuda: Listening) -> None:
+    """It is a flag of the context (4, `CU_CTX_SCHED_BLOCKING_SYNC`), set before there is one."""
+    Device()
+    called = [name for name, _ in cuda.calls]
+    assert called[:3] == ["cuInit", "cuDevicePrimaryCtxSetFlags_v2", "setDevice"]
+    assert cuda.named("cuDevicePrimaryCtxSetFlags_v2") == [(0, 4)]
+    cuda.calls.clear()
+    Device(spins=True)
+    assert cuda.named("cuDevicePrimaryCtxSetFlags_v2") == []
+
+
+def test_a_few_bytes_stay_allocated_as_long_as_the_device_is_open(cuda: Listening) -> None:
+    """Or the driver gives its memory back with the last array of each launch."""
+    Device()
+    assert cuda.named("malloc") == [(64,)]
+    assert [address for (address,) in cuda.named("free")] == [0]  # which makes the context
+
+
 def test_the_watch_runs_from_a_launch_until_somebody_waited(cuda: Listening) -> None:
     """Waiting by a copy counts, and so does a wait that ends in a fault."""
     device = Device()
@@ -158,6 +177,7 @@ def test_between_the_events_of_a_timed_launch_lies_nothing_but_the_launch(cuda: 
 def test_no_bytes_are_neither_allocated_nor_copied(cuda: Listening) -> None:
     """An array without elements has no place."""
     device = Device()
+    cuda.calls.clear()
     assert device.allocate(0) == 0
     device.upload(0, np.empty(0, np.float32))
     assert cuda.named("malloc") == cuda.named("memcpy") == []

@@ -148,7 +148,7 @@ def test_a_module_without_variables_is_loaded_once_for_all_cases(
         "doubles", job.array("X", "inout", np.ones(4, np.float32)), job.value("N", "int64", 4)
     )
     job.case("copies")
-    harness.main([job.write()], lambda: Listening(job.folder))
+    harness.main([job.write()], lambda **_: Listening(job.folder))
     assert job.answer().states == ["done"] * 3
     assert loaded == [job.folder / "student.cubin"] * loads
 
@@ -181,7 +181,7 @@ def test_a_scalar_is_passed_in_the_width_that_the_kernel_takes(job: HarnessJob) 
 
     job.mode = "sanitize"
     job.case("is_fine", job.value("M", "int32", -5), job.value("x", "float32", 0.5), widths={"M": "int64"})
-    harness.main([job.write()], lambda: Listening(job.folder))
+    harness.main([job.write()], lambda **_: Listening(job.folder))
     assert [(value.dtype.name, value.item()) for value in seen] == [("int64", -5), ("float32", 0.5)]
 
 
@@ -200,7 +200,7 @@ def test_under_a_tool_nothing_is_launched_while_others_time_their_kernels(job: H
     lock.touch()
     job.mode, job.give_way = "sanitize", str(lock)
     request = job.case("copies").case("copies").write()
-    thread = threading.Thread(target=harness.main, args=([request], lambda: FakeDevice(job.folder)))
+    thread = threading.Thread(target=harness.main, args=([request], lambda **_: FakeDevice(job.folder)))
     with lock.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         thread.start()
@@ -244,7 +244,7 @@ def test_under_a_tool_arrays_have_exactly_their_size_and_outputs_hold_nothing(jo
             super().upload(address, array)
 
     job.case("copies")
-    harness.main([job.write()], lambda: Listening(job.folder))
+    harness.main([job.write()], lambda **_: Listening(job.folder))
     assert (sizes, uploads) == ([4 * N, 4 * N], [4 * N])
 
 
@@ -287,7 +287,7 @@ def test_the_hosts_own_request_is_understood(tmp_path: Path) -> None:
         for name, content in job.files:
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes(content)
-        assert harness.main([str(tmp_path / job.argv[-1])], lambda: FakeDevice(tmp_path)) == 0
+        assert harness.main([str(tmp_path / job.argv[-1])], lambda **_: FakeDevice(tmp_path)) == 0
         (answered,) = read_answer((tmp_path / "result.json").read_bytes()).cases
         assert (answered.name, answered.state) == ("7", "done")
         assert set(answered.outputs.values()) == ({*job.wanted} - {"result.json"} if mode == "run" else set())

@@ -110,7 +110,7 @@ def test_a_device_that_cannot_be_opened_is_sick(job: HarnessJob) -> None:
 def test_a_driver_that_is_too_old_is_our_error_and_no_sickness(job: HarnessJob) -> None:
     """Somebody has to install another one; the device may be used again then."""
 
-    def open_device() -> FakeDevice:
+    def open_device(**_options: bool) -> FakeDevice:
         raise DeviceFault("cudaErrorInsufficientDriver", "CUDA driver version is insufficient")
 
     assert harness.main([job.case("copies").write()], open_device) == 0
@@ -162,7 +162,7 @@ def test_time_that_no_kernel_used_up_makes_no_time_out(job: HarnessJob) -> None:
             super().__init__(folder)
 
     job.seconds = SHORT | {"total": 0.2}
-    harness.main([job.case("copies").case("copies").write()], lambda: Slow(job.folder))
+    harness.main([job.case("copies").case("copies").write()], lambda **_: Slow(job.folder))
     assert job.answer().states == ["lost", "lost"]
     assert job.answer().case(0)["message"] == "not begun: all time was used up"
 
@@ -175,7 +175,7 @@ def test_a_process_that_says_nothing_is_ended_and_lost(job: HarnessJob) -> None:
             time.sleep(1e6)
 
     job.seconds = {"case": 0.1, "after_timeout": 0.1, "probe": 0.5, "total": 60.0}
-    harness.main([job.case("copies").write()], lambda: Stuck(job.folder))
+    harness.main([job.case("copies").write()], lambda **_: Stuck(job.folder))
     assert job.answer().states == ["lost"]
     assert job.answer().case(0)["message"] == "twice: its process said nothing for 0.6 s"
 
@@ -201,7 +201,7 @@ def started(job: HarnessJob) -> Child:
     request = job.write()
 
     def work(_tell: object) -> None:
-        harness.main([request], lambda: FakeDevice(job.folder))
+        harness.main([request], lambda **_: FakeDevice(job.folder))
 
     return Child(work)
 

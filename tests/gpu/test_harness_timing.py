@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import harness
 import numpy as np
 import pytest
 from device import DeviceFault
@@ -43,6 +44,23 @@ def test_the_timing_runs_after_the_cases_in_a_process_of_its_own(
         "in": str(job.folder),
     }
     assert content["seconds"]["timing"] > 0
+
+
+def test_only_the_process_that_times_spins_while_it_waits(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that is timed begins sooner after another one, and everybody else leaves a processor free."""
+    put_timing(monkeypatch, lambda *_: {"rounds": 1})
+    job.timing = {"launches": {}}
+    opened = job.folder / "opened"
+
+    def open_device(*, spins: bool) -> FakeDevice:
+        with opened.open("a") as file:
+            file.write(f"{spins}\n")
+        return FakeDevice(job.folder)
+
+    harness.main([job.case("copies").write()], open_device)
+    assert opened.read_text().split() == ["False", "True"]
 
 
 def test_a_job_may_have_a_timing_and_no_cases(job: HarnessJob, monkeypatch: pytest.MonkeyPatch) -> None:
