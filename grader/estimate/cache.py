@@ -11,15 +11,17 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
+from grader import __version__
 from grader.model import KernelEstimate, LimitShare
 from grader.nvcc.cache import digest_of_folders, made_by, read_entry, write_entry
 
 
 @cache
 def _modelled_by() -> str:
-    """The SHA-256 of what estimates: the model, what runs machine code, and what makes it."""
-    here = Path(__file__).parent
-    return digest_of_folders(here, here.parent / "sass", here.parent / "emulator" / "memory") + made_by()
+    """The version, and the SHA-256 of what estimates: the model, what makes machine code and what runs it."""
+    package = Path(__file__).parents[1]
+    folders = ("estimate", "sass", "emulator/memory")
+    return f"{__version__} {digest_of_folders(*(package / name for name in folders))} {made_by()}"
 
 
 def entry_for(folder: Path, parts: tuple[object, ...]) -> Path:
@@ -32,15 +34,11 @@ def load(path: Path) -> KernelEstimate | None:
     """The estimate that is kept, or None."""
     body = read_entry(path)
     try:
-        fields = json.loads(body) if body else None
-        return fields and KernelEstimate(
-            fields["milliseconds"],
-            tuple(
-                LimitShare(limit["limit"], limit["share"], tuple(map(tuple, limit["lines"])))
-                for limit in fields["limits"]
-            ),
-            fields["occupancy"],
+        fields = json.loads(body or b"{}")
+        limits = (
+            LimitShare(**{**limit, "lines": tuple(map(tuple, limit["lines"]))}) for limit in fields["limits"]
         )
+        return KernelEstimate(**{**fields, "limits": tuple(limits)})
     except (ValueError, TypeError, KeyError):
         return None
 

@@ -7,7 +7,7 @@ import shlex
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.errors import OurError, StorageError
 from grader.model import Clause, FindingCode
@@ -21,7 +21,7 @@ from grader.sandbox import Job, Limits, Status
 from grader.sandbox.exchange import own_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from grader.model import Named
@@ -64,6 +64,16 @@ class Translation:
     hazard_ptx: str = ""
 
 
+class Attempt(NamedTuple):
+    """Both builds of what is needed of a unit; None where something is said: that is to be of the whole unit.
+
+    ``refused`` where the first build failed, as that of the whole unit will.
+    """
+
+    builds: tuple[str, str] | None
+    refused: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Compiler:
     """The toolchain at work on one submission; ``seconds`` collects wall time by step."""
@@ -82,24 +92,18 @@ class Compiler:
     def translate(self, wrapper: bytes) -> Translation:
         """Preprocess and compile; raises CompileRefused where the preprocessor or a limit ends it."""
         fast = self._translate_fast(wrapper)
-        if fast is not None:
+        if isinstance(fast, Translation):
             return fast
         preprocessed = self.preprocess(wrapper)
         unit = self._edited(preprocessed)
         text = _decoded(preprocessed)
-        silent = self._compile_pruned(unit)
-        if silent is not None:
+        attempt = fast or self._compile_pruned(unit)
+        if attempt and attempt.builds:
             self._cache_headers(unit)
-            return Translation((), text, *silent)
-        with ThreadPoolExecutor(2) as pool:
-            content = unit.encode("latin-1")
-            default = pool.submit(self._compile, "compile", self.toolchain.compile, content)
-            hazard = pool.submit(
-                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, content
-            )
-            self._cache_headers(unit)
-        texts = []
-        for result in (default.result(), hazard.result()):
+            return Translation((), text, *attempt.builds)
+        texts, results = [], []
+        refused = attempt is not None and attempt.refused
+        for result in self._compile_whole(unit, side_by_side=not refused):
             self._check_limits(result.outcome)
             messages = diagnostics.read_messages(_decoded(result.outcome.stdout + result.outcome.stderr))
             failed = Translation(messages, text)
@@ -109,15 +113,36 @@ class Compiler:
             if not result.outcome.ok or ptx is None:
                 raise self._gave_up(result.outcome)
             texts.append(self._ptx(ptx))
-        messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
+            results.append(result)
+        messages = diagnostics.read_messages(_decoded(results[0].outcome.stderr))
         return Translation(messages, text, *texts)
+
+    def _compile_whole(self, unit: str, *, side_by_side: bool) -> Iterator[Result]:
+        """The default build and the one for hazards, which is not begun before it is asked for if told so.
+
+        A file of students' that one of them refuses costs one compiler then, not two.
+        """
+        content = unit.encode("latin-1")
+        default = ("compile", self.toolchain.compile, content)
+        hazards = ("compile-for-hazards", self.toolchain.compile_for_hazards, content)
+        if not side_by_side:
+            yield self._compile(*default)
+            yield self._compile(*hazards)
+            return
+        with ThreadPoolExecutor(2) as pool:
+            builds = [pool.submit(self._compile, *build) for build in (default, hazards)]
+            self._cache_headers(unit)
+        yield from (build.result() for build in builds)
 
     def _edited(self, preprocessed: bytes) -> str:
         unit = preprocessed.decode("latin-1")
         return self.edit(unit) if self.edit else unit
 
-    def _translate_fast(self, wrapper: bytes) -> Translation | None:
-        """Both builds with CUDA's headers from the cache; None without them, or where a tool says a word."""
+    def _translate_fast(self, wrapper: bytes) -> Translation | Attempt | None:
+        """Both builds with CUDA's headers from the cache; None without them, or where they are in doubt.
+
+        What came of it instead where the compiler says a word.
+        """
         fast = preamble.fast_path(self.cache, self.toolchain, self.sandbox, self.sources)
         if fast is None:
             return None
@@ -129,8 +154,10 @@ class Compiler:
         self._check_origins(_decoded(dependencies), text)
         _, own = preamble.parted(text.decode("latin-1"))
         unit = (fast.headers + own).encode("latin-1")
-        silent = self._compile_pruned(self._edited(unit)) if own else None
-        return None if silent is None else Translation((), _decoded(own.encode("latin-1")), *silent)
+        attempt = self._compile_pruned(self._edited(unit)) if own else None
+        if attempt and attempt.builds:
+            return Translation((), _decoded(own.encode("latin-1")), *attempt.builds)
+        return attempt
 
     def _cache_headers(self, unit: str) -> None:
         """Keep what will be the same in the next unit, unless it is kept, or there is nowhere to."""
@@ -147,10 +174,10 @@ class Compiler:
             return None
         return Preprocessed(text.decode("latin-1"), tuple(driver.paths_of(dependencies.decode("latin-1"))))
 
-    def _compile_pruned(self, unit: str) -> tuple[str, str] | None:
+    def _compile_pruned(self, unit: str) -> Attempt | None:
         """Both builds of what is needed of a unit, in one job, for a compiler takes no longer than a sandbox.
 
-        None where something is said, or goes wrong: that is to be said of the whole unit.
+        None where it is not known what that is.
         """
         pruned = pruning.pruned(unit, self.cache) if self.cache else None
         if pruned is None:
@@ -164,8 +191,8 @@ class Compiler:
         default, hazard = result.file(_DEFAULT_PTX), result.file(PTX)
         spoken = result.outcome.stdout + result.outcome.stderr
         if not result.outcome.ok or spoken or default is None or hazard is None:
-            return None
-        return self._ptx(default), self._ptx(hazard)
+            return Attempt(None, refused=default is None)
+        return Attempt((self._ptx(default), self._ptx(hazard)))
 
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text: see `grader.nvcc.ptxas`."""

@@ -227,3 +227,20 @@ def test_what_the_compiler_says_it_says_of_the_whole_unit(
     assert built == replace(build_source(source), seconds=())
     assert built.findings or built.warnings or built.log
     assert max(sandbox.lengths) > 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("source", "units"),
+    [
+        (KERNEL.replace("A[N]", "nosuch(A[N])"), 2),
+        (KERNEL.replace("{ C", "{ int unused; C"), 3),
+    ],
+    ids=["error", "warning"],
+)
+def test_a_file_that_is_refused_is_compiled_whole_once(
+    source: str, units: int, builds: Path, sandbox: Recording
+) -> None:
+    """After what is needed of it, which is tried once; with a mere warning both builds are."""
+    _built(source, builds, sandbox)
+    assert len(sandbox.lengths) == units
+    assert sum(length > 1_000_000 for length in sandbox.lengths) == units - 1
