@@ -2,8 +2,8 @@
 
     PTX ─ptxas, nvdisasm▶ machine code ─sass▶ what some blocks issue and access ─simulation▶ time of the grid
 
-The stages are a file each: `coded`, `sampling`, `warps` (with `requests` and `dram`), `multiprocessor`,
-`kernel_time`, `estimate`. `docs/estimate.md` is the model on a page.
+The stages are a file each: `coded`, `sampling`, `warps` (with `requests`, `footprints` and `dram`),
+`multiprocessor` (with `memory_system`), `kernel_time`, `estimate`. `docs/estimate.md` is the model on a page.
 """
 
 from grader.estimate.estimate import (
