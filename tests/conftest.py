@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 import os
 import shutil
 import tempfile
@@ -16,6 +17,8 @@ import pytest
 from tests.builds import VARIABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from _pytest.terminal import TerminalReporter
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -69,6 +72,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if _OWN_BUILDS in config.stash:
         del os.environ[VARIABLE]
         shutil.rmtree(config.stash[_OWN_BUILDS], ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage meanwhile: what is collected stays, and looking through it takes a second."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest itself selects by marks

@@ -12,6 +12,7 @@ from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.errors import OurError
 from grader.estimate import ERROR_BOUND
+from grader.estimate.cache import entry_for
 from grader.kinds.kernel import estimating
 from grader.kinds.kernel.estimating import estimate_submission
 from grader.kinds.kernel.planning import staff_build
@@ -168,18 +169,19 @@ def test_the_baseline_is_estimated_once_for_all_checks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next process finds it in the folder of builds, to the last digit; what is broken there is none."""
-    own, builds = replace(tools(), cache=tmp_path), []
+    builds = []
 
     def noted(assignment: Assignment, kernel: str, own: Tools) -> Build:
         builds.append(kernel)
         return staff_build(assignment, kernel, own)
 
     monkeypatch.setattr(estimating, "staff_build", noted)
+    monkeypatch.setattr(estimating, "entry_for", lambda _, parts: entry_for(tmp_path, parts))
     shape = (("M", 64), ("K", 64), ("N", 64))
 
     def baseline(device: str = "h200") -> KernelEstimate:
         monkeypatch.setattr(estimating, "_baselines", {})  # as in another process
-        estimate = estimate_submission(plan_of(small(ASSIGNMENT)), file(), own, device, shape)
+        estimate = estimate_submission(plan_of(small(ASSIGNMENT)), file(), tools(), device, shape)
         return dict(estimate.kernels)["naive"]
 
     first = baseline()
