@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError, ToolMissing, UsageError
-from grader.nvcc import Tools, find_toolchain, toolchain_in
+from grader.nvcc import Tools, cached_toolchain, find_toolchain, toolchain_in
 from grader.nvcc.toolchain import ARCHITECTURE
 from grader.sandbox import Equipment, Job, LocalSandbox
 from grader.sandbox import bubblewrap as wrapping
@@ -57,7 +57,7 @@ def tools(
         choice = LOCAL if gpu or wrapping.trouble() else BUBBLEWRAP
     if choice == DOCKER:
         return _in_containers(nvcc, architecture, cache, gpu=gpu)
-    toolchain = find_toolchain(nvcc, architecture)
+    toolchain = cached_toolchain(cache, nvcc, architecture)
     if choice != BUBBLEWRAP:
         return Tools(toolchain, LocalSandbox(), cache)
     if gpu:

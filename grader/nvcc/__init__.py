@@ -15,6 +15,7 @@ from grader.nvcc.program import build_program
 from grader.nvcc.ptxas import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.stage import LIMITS, build
 from grader.nvcc.toolchain import HOW_TO_GET_NVDISASM, Toolchain, Tools, find_toolchain, toolchain_in
+from grader.nvcc.toolchain_cache import cached_toolchain
 
 __all__ = [
     "HOW_TO_GET_NVDISASM",
@@ -28,6 +29,7 @@ __all__ = [
     "build_at",
     "build_kernels",
     "build_program",
+    "cached_toolchain",
     "compile_own",
     "find_toolchain",
     "machine_code",

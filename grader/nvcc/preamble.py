@@ -110,13 +110,13 @@ def load(folder: Path, toolchain: Toolchain) -> Preamble | None:
     """The preamble that is kept for a toolchain of this machine; None without one, or where files changed."""
     stored = read_entry(_path(folder, toolchain))
     preamble = Preamble(*marshal.loads(stored)) if stored else None  # noqa: S302 - our own, with its checksum
-    return preamble if preamble and preamble.files == _states(path for path, *_ in preamble.files) else None
+    return preamble if preamble and preamble.files == states_of(path for path, *_ in preamble.files) else None
 
 
 def store(folder: Path, toolchain: Toolchain, text: str, with_macros: str, files: Iterable[str]) -> None:
     """Keep what an empty unit is preprocessed to out of ``files``, plainly and with definitions (``-dD``)."""
     macros = "\n".join((*_definitions(with_macros), ""))
-    preamble = Preamble(parted(text)[0], macros, _states(files))
+    preamble = Preamble(parted(text)[0], macros, states_of(files))
     write_entry(_path(folder, toolchain), marshal.dumps(tuple(preamble)))
 
 
@@ -138,7 +138,7 @@ def _path(folder: Path, toolchain: Toolchain) -> Path:
     return folder / "headers" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.preamble"
 
 
-def _states(files: Iterable[str]) -> list[tuple[str, int, int]]:
+def states_of(files: Iterable[str]) -> list[tuple[str, int, int]]:
     """The size and the time of change of each file; 0 for what is not there."""
     states = []
     for name in files:

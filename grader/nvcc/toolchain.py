@@ -53,6 +53,7 @@ HOW_TO_GET_COMPILER = "g++ was not found, and nvcc needs it; get it with `apt-ge
 _PLAN_LINE = re.compile(r"^#\$ (?P<text>.*)$", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"(?P<name>\w+)=(?P<value>.*)")
 _TEMPORARY = re.compile(r"^.*tmpxft_[0-9a-f_]*-\d+_")
+_ABSENT = re.compile(r'^ignoring nonexistent directory "([^"\n]*)"$', re.MULTILINE)
 _EXECUTABLE = os.R_OK | os.X_OK
 
 
@@ -78,6 +79,8 @@ class Toolchain:
     """The compute capability that the PTX is made for, without its dot."""
     nvdisasm: str = ""
     """The disassembler; empty where there is none, and then speed is not estimated."""
+    absent: tuple[str, ...] = ()
+    """Folders that headers would come from, too, if they were there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,11 @@ def find_toolchain(explicit: str | None = None, architecture: str = ARCHITECTURE
 
     Raises ToolMissing, saying how to get it, where there is no nvcc, no g++ or none that work together.
     """
+    return _examine(ThisMachine(), *find_programs(explicit), architecture)
+
+
+def find_programs(explicit: str | None = None) -> tuple[Path, Path]:
+    """The nvcc of `find_toolchain` and its host compiler, before anybody asks them; raises ToolMissing."""
     named = explicit or os.environ.get("GRADER_NVCC")
     nvcc = _named(named) if named else next(_candidates(), None)
     if nvcc is None:
@@ -101,7 +109,7 @@ def find_toolchain(explicit: str | None = None, architecture: str = ARCHITECTURE
     compiler = shutil.which("g++")
     if compiler is None:
         raise ToolMissing(HOW_TO_GET_COMPILER)
-    return _examine(ThisMachine(), nvcc, Path(compiler), architecture)
+    return nvcc, Path(compiler)
 
 
 def toolchain_in(sandbox: Sandbox, architecture: str = ARCHITECTURE) -> Toolchain:
@@ -142,7 +150,7 @@ def _examined(machine: Host, nvcc: Path, compiler: Path, architecture: str) -> T
         default = pool.submit(_plan, machine, nvcc, compiler, (*DEFAULT_BUILD, target))
         hazard = pool.submit(_plan, machine, nvcc, compiler, (*HAZARD_BUILD, target))
         folders = pool.submit(_header_folders, machine, compiler)
-    plan = default.result()
+    plan, (looked_at, absent) = default.result(), folders.result()
     toolkit = os.path.normpath(plan.variables.get("TOP", str(nvcc.parent.parent)))
     beside = f"{nvcc.parent}{os.pathsep}{toolkit}/bin"
     ptxas = machine.which("ptxas", beside)
@@ -160,9 +168,10 @@ def _examined(machine: Host, nvcc: Path, compiler: Path, architecture: str) -> T
         compile_for_hazards=hazard.result().commands[1],
         ptxas=str(ptxas),
         environment=tuple((n, plan.variables[n]) for n in ("NVVMIR_LIBRARY_DIR",) if n in plan.variables),
-        roots=_with_real_paths(machine, (toolkit, *folders.result())),
+        roots=_with_real_paths(machine, (toolkit, *looked_at)),
         architecture=architecture,
         nvdisasm=machine.which("nvdisasm", f"{beside}{os.pathsep}{os.defpath}"),
+        absent=absent,
     )
 
 
@@ -228,12 +237,13 @@ def _here(word: str) -> str:
     return Path(word).name if word.endswith(f"/{UNIT}.cu") else word
 
 
-def _header_folders(machine: Host, compiler: Path) -> tuple[str, ...]:
-    """Where the host compiler looks for system headers (`g++ -v` lists them)."""
+def _header_folders(machine: Host, compiler: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where the host compiler looks for system headers, and where it would (`g++ -v` lists both)."""
     text = _told(machine, (str(compiler), "-E", "-v", "-x", "c++", os.devnull))
     _, _, after = text.partition("#include <...> search starts here:")
     folders = after.partition("End of search list")[0].split("\n")
-    return tuple(dict.fromkeys(os.path.normpath(f.strip()) for f in folders if f.strip()))
+    looked_at = dict.fromkeys(os.path.normpath(f.strip()) for f in folders if f.strip())
+    return tuple(looked_at), tuple(_ABSENT.findall(text))
 
 
 def _told(machine: Host, argv: tuple[str, ...]) -> str:
