@@ -9,9 +9,8 @@ program (`grader.nvcc.program`).
 
 from __future__ import annotations
 
-from grader.nvcc.any_kind import build_at, build_kernels
+from grader.nvcc.any_kind import build_at, build_kernels, build_program
 from grader.nvcc.disassembly import MachineCode, machine_code
-from grader.nvcc.program import build_program
 from grader.nvcc.ptxas import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.stage import LIMITS, build
 from grader.nvcc.toolchain import HOW_TO_GET_NVDISASM, Toolchain, Tools, find_toolchain, toolchain_in

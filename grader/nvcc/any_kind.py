@@ -1,4 +1,4 @@
-"""Builds of the kernels that an assignment asks for, which always give a record."""
+"""Builds of what an assignment asks for, a kernel or a program, which always give a record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.model import Build
 from grader.nvcc.stage import build
 
 if TYPE_CHECKING:
-    from grader.model import KernelInterface, Named, Submission
+    from grader.model import FunctionInterface, KernelInterface, Named, ProgramInterface, Submission
     from grader.nvcc.toolchain import Tools
 
 
@@ -34,6 +34,18 @@ def build_kernels(
             return other
         others.append((name, other))
     return replace(built, others=tuple(others)) if others else built
+
+
+def build_program(
+    tools: Tools,
+    submission: Submission,
+    interface: ProgramInterface | FunctionInterface,
+    architecture: str = "",
+) -> Build:
+    """`grader.nvcc.program.build_program`, loaded where there is a program to build."""
+    from grader.nvcc import program  # noqa: PLC0415 - whoever grades kernels does without
+
+    return program.build_program(tools, submission, interface, architecture)
 
 
 def build_at(

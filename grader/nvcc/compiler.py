@@ -7,7 +7,7 @@ import shlex
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
 from grader.model import Clause, FindingCode
@@ -21,7 +21,7 @@ from grader.sandbox import Job, Limits, Status
 from grader.sandbox.exchange import own_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from grader.model import Named
@@ -64,14 +64,21 @@ class Translation:
     hazard_ptx: str = ""
 
 
-class Attempt(NamedTuple):
-    """Both builds of what is needed of a unit; None where something is said: that is to be of the whole unit.
+@dataclass(frozen=True, slots=True)
+class FastUnit:
+    """A unit with headers from the cache, as it is compiled, and the preprocessed text behind them."""
 
-    ``refused`` where the first build failed, as that of the whole unit will.
-    """
+    unit: str
+    own: str
 
-    builds: tuple[str, str] | None
-    refused: bool = False
+
+@dataclass(frozen=True, slots=True)
+class PrunedBuilds:
+    """The PTX of both builds of a pruned unit, nothing where one failed; and whether no tool said a word."""
+
+    ptx: str = ""
+    hazard_ptx: str = ""
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,58 +98,59 @@ class Compiler:
 
     def translate(self, wrapper: bytes) -> Translation:
         """Preprocess and compile; raises CompileRefused where the preprocessor or a limit ends it."""
-        fast = self._translate_fast(wrapper)
-        if isinstance(fast, Translation):
-            return fast
+        fast = self._fast_unit(wrapper)
+        pruned = self._compile_pruned(fast.unit) if fast else None
+        if fast and pruned and pruned.silent:
+            return Translation((), fast.own, pruned.ptx, pruned.hazard_ptx)
         preprocessed = self.preprocess(wrapper)
-        unit = self._edited(preprocessed)
-        text = _decoded(preprocessed)
-        attempt = fast or self._compile_pruned(unit)
-        if attempt and attempt.builds:
+        unit, text = self._edited(preprocessed), _decoded(preprocessed)
+        pruned = pruned or self._compile_pruned(unit)
+        if pruned and pruned.silent:
             self._cache_headers(unit)
-            return Translation((), text, *attempt.builds)
-        texts, results = [], []
-        refused = attempt is not None and attempt.refused
-        for result in self._compile_whole(unit, side_by_side=not refused):
-            self._check_limits(result.outcome)
-            messages = diagnostics.read_messages(_decoded(result.outcome.stdout + result.outcome.stderr))
-            failed = Translation(messages, text)
-            if any(message.error for message in messages):
-                return failed
-            ptx = result.file(PTX)
-            if not result.outcome.ok or ptx is None:
-                raise self._gave_up(result.outcome)
-            texts.append(self._ptx(ptx))
-            results.append(result)
-        messages = diagnostics.read_messages(_decoded(results[0].outcome.stderr))
-        return Translation(messages, text, *texts)
+            return Translation((), text, pruned.ptx, pruned.hazard_ptx)
+        return self._translate_whole(unit, text, pruned)
 
-    def _compile_whole(self, unit: str, *, side_by_side: bool) -> Iterator[Result]:
-        """The default build and the one for hazards, which is not begun before it is asked for if told so.
+    def _translate_whole(self, unit: str, text: str, pruned: PrunedBuilds | None) -> Translation:
+        """Compile all of a unit, for what the compiler says; side by side where nothing is known of it.
 
-        A file of students' that one of them refuses costs one compiler then, not two.
+        Where a tool spoke of the pruned unit, an error ends it after one build. So does the same code: then
+        that of the other build is the same, too.
         """
         content = unit.encode("latin-1")
-        default = ("compile", self.toolchain.compile, content)
-        hazards = ("compile-for-hazards", self.toolchain.compile_for_hazards, content)
-        if not side_by_side:
-            yield self._compile(*default)
-            yield self._compile(*hazards)
-            return
         with ThreadPoolExecutor(2) as pool:
-            builds = [pool.submit(self._compile, *build) for build in (default, hazards)]
+            default = pool.submit(self._compile, "compile", self.toolchain.compile, content)
+            hazard = None if pruned else pool.submit(self._compile_for_hazards, content)
             self._cache_headers(unit)
-        yield from (build.result() for build in builds)
+        messages, ptx = self._outcome_of(default.result())
+        if ptx is None:
+            return Translation(messages, text)
+        warnings = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
+        if pruned and pruned.ptx == ptx:
+            return Translation(warnings, text, ptx, pruned.hazard_ptx)
+        messages, hazard_ptx = self._outcome_of(
+            hazard.result() if hazard else self._compile_for_hazards(content)
+        )
+        if hazard_ptx is None:
+            return Translation(messages, text)
+        return Translation(warnings, text, ptx, hazard_ptx)
+
+    def _outcome_of(self, result: Result) -> tuple[tuple[Message, ...], str | None]:
+        """What a compiler said, and its PTX; None where it found an error."""
+        self._check_limits(result.outcome)
+        messages = diagnostics.read_messages(_decoded(result.outcome.stdout + result.outcome.stderr))
+        if any(message.error for message in messages):
+            return messages, None
+        ptx = result.file(PTX)
+        if not result.outcome.ok or ptx is None:
+            raise self._gave_up(result.outcome)
+        return messages, self._ptx(ptx)
 
     def _edited(self, preprocessed: bytes) -> str:
         unit = preprocessed.decode("latin-1")
         return self.edit(unit) if self.edit else unit
 
-    def _translate_fast(self, wrapper: bytes) -> Translation | Attempt | None:
-        """Both builds with CUDA's headers from the cache; None without them, or where they are in doubt.
-
-        What came of it instead where the compiler says a word.
-        """
+    def _fast_unit(self, wrapper: bytes) -> FastUnit | None:
+        """The unit with headers from the cache; None without them, or where the preprocessor says a word."""
         fast = preamble.fast_path(self.cache, self.toolchain, self.sandbox, self.sources)
         if fast is None:
             return None
@@ -153,11 +161,10 @@ class Compiler:
             return None
         self._check_origins(_decoded(dependencies), text)
         _, own = preamble.parted(text.decode("latin-1"))
+        if not own:
+            return None
         unit = (fast.headers + own).encode("latin-1")
-        attempt = self._compile_pruned(self._edited(unit)) if own else None
-        if attempt and attempt.builds:
-            return Translation((), _decoded(own.encode("latin-1")), *attempt.builds)
-        return attempt
+        return FastUnit(self._edited(unit), _decoded(own.encode("latin-1")))
 
     def _cache_headers(self, unit: str) -> None:
         """Keep what will be the same in the next unit, unless it is kept, or there is nowhere to."""
@@ -174,10 +181,10 @@ class Compiler:
             return None
         return Preprocessed(text.decode("latin-1"), tuple(driver.paths_of(dependencies.decode("latin-1"))))
 
-    def _compile_pruned(self, unit: str) -> Attempt | None:
+    def _compile_pruned(self, unit: str) -> PrunedBuilds | None:
         """Both builds of what is needed of a unit, in one job, for a compiler takes no longer than a sandbox.
 
-        None where it is not known what that is.
+        None where nothing can be left out. What is said, or goes wrong, is to be said of the whole unit.
         """
         pruned = pruning.pruned(unit, self.cache) if self.cache else None
         if pruned is None:
@@ -189,10 +196,10 @@ class Compiler:
         job = Job(argv, files, (_DEFAULT_PTX, PTX), self.limits, self.toolchain.environment)
         result = self._run("compile", job)
         default, hazard = result.file(_DEFAULT_PTX), result.file(PTX)
+        if not result.outcome.ok or default is None or hazard is None:
+            return PrunedBuilds()
         spoken = result.outcome.stdout + result.outcome.stderr
-        if not result.outcome.ok or spoken or default is None or hazard is None:
-            return Attempt(None, refused=default is None)
-        return Attempt((self._ptx(default), self._ptx(hazard)))
+        return PrunedBuilds(self._ptx(default), self._ptx(hazard), silent=not spoken)
 
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text: see `grader.nvcc.ptxas`."""
@@ -244,6 +251,9 @@ class Compiler:
                 for path in foreign
             )
             raise CompileRefused(tuple(findings))
+
+    def _compile_for_hazards(self, preprocessed: bytes) -> Result:
+        return self._compile("compile-for-hazards", self.toolchain.compile_for_hazards, preprocessed)
 
     def _compile(self, step: str, argv: tuple[str, ...], preprocessed: bytes) -> Result:
         job = Job(argv, ((PREPROCESSED, preprocessed),), (PTX,), self.limits, self.toolchain.environment)

@@ -200,9 +200,9 @@ def too_much(seconds: float) -> Result:
 
 
 _LIMITS = (
-    (Status.TIME, re.compile(rb"CPU time limit exceeded")),
-    (Status.OUTPUT, re.compile(rb"File size limit exceeded|File too large")),
-    (Status.MEMORY, re.compile(rb"out of memory|memory exhausted|std::bad_alloc|Cannot allocate memory")),
+    (Status.TIME, (b"CPU time limit exceeded",)),
+    (Status.OUTPUT, (b"File size limit exceeded", b"File too large")),
+    (Status.MEMORY, (b"out of memory", b"memory exhausted", b"std::bad_alloc", b"Cannot allocate memory")),
 )
 _QUOTED = re.compile(rb"^(?:[ \t].*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
 """Lines of a compiler that quote a source, or speak of a line in it: those words are not its own."""
@@ -218,7 +218,7 @@ def outcome_of(status: str, returncode: int, stdout: bytes, stderr: bytes, secon
     ending = Status(status)
     if ending in (Status.EXIT, Status.SIGNAL) and returncode:
         words = own_words(stderr)
-        ending = next((limit for limit, pattern in _LIMITS if pattern.search(words)), ending)
+        ending = next((limit for limit, said in _LIMITS if any(text in words for text in said)), ending)
     return Outcome(ending, returncode, stdout, stderr, seconds)
 
 

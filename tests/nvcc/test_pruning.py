@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.model import Build, Submission
-from grader.nvcc import build, find_toolchain
-from grader.nvcc.pruning import declarations, index_of, pruned, remember
+from grader.nvcc import build, find_toolchain, pruning
+from grader.nvcc.header_declarations import declarations
+from grader.nvcc.pruning import index_of, pruned, remember
 from grader.sandbox import Job, LocalSandbox, Result
 from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource
 
@@ -21,7 +22,7 @@ FORMS = {
     "typedef unsigned long size_t;": {"size_t"},
     "typedef struct node { int next; } *link;": {"node", "link", "next"},
     "typedef void (*handler)(int code);": {"handler", "code"},
-    "extern const uint3 __attribute__((device_builtin)) threadIdx;": {"uint3", "threadIdx"},
+    "extern const uint3 __attribute__((device_builtin)) threadIdx;": {"threadIdx"},
     "struct __attribute__((aligned(8))) int2 { int x, y; };": {"int2"},
     "enum colour : int { red = (1 << 3), green };": {"colour", "red", "green"},
     "template<typename T> struct is_small : truth<(sizeof(T) < 4)> { };": {"is_small"},
@@ -46,21 +47,81 @@ def test_a_declaration_declares_its_names(text: str, names: set[str]) -> None:
     assert every[1].declares is not None
 
 
+EXACTLY = {
+    "typedef count size;": {"size"},
+    "typedef struct node *link, list[2];": {"node", "link", "list"},
+    "typedef pair<count, count> corners;": {"corners"},
+    "extern struct state now;": {"state", "now"},
+    "inline constexpr count most = 64;": {"most"},
+    "count first, *second = 0;": {"first", "second"},
+    "uint3 __attribute__((device_builtin)) extern const threadIdx;": {"threadIdx"},
+    "template<class T> inline constexpr count size_v<pair<T, T>> = 2;": {"size_v"},
+    "template<class T, class U> const count table<T, U>::rows;": {"rows", "table"},
+    "template<> int kind<char>(void) { return 1; }": {"kind"},
+    "template<class T> enable<(sizeof(T) < 4), T>::type power(T x, int n) { return x; }": {"power"},
+    "inline constexpr mark here{};": {"here"},
+}
+
+
+@pytest.mark.parametrize(("text", "names"), EXACTLY.items(), ids=EXACTLY)
+def test_a_declaration_does_not_declare_the_types_that_it_mentions(text: str, names: set[str]) -> None:
+    """Else whoever mentions ``size_t`` would keep all that is made of it: half of the headers."""
+    (declaration,) = declarations(text)
+    assert set(declaration.declares or ()) == names
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "bool operator==(pair a, pair b);",
         "using namespace std;",
         "void table::fill(int x) { y = x; }",
-        "template<> int kind<char>(void) { return 1; }",
         "void (*signal(int number, void (*handler)(int)))(int);",
         "template struct vector<int>;",
+        "int first = 1, second = 2;",
     ],
 )
 def test_nobody_guesses_what_a_declaration_declares(text: str) -> None:
     """What is not understood stays in every unit."""
     assert [d.declares for d in declarations(text)] == [None]
     assert index_of(text).kept(()) == {0}
+
+
+OPERATORS = """struct pair { int a; };
+typedef pair corners;
+template<class T> struct range { T from; };
+bool operator==(const pair &a, const pair &b);
+template<class T> bool operator<(range<T> a, range<T> b) { return helper(a); }
+int helper(int x);
+corners operator+(corners a, corners b);
+template<class T> bool operator!=(T a, T b);
+bool range::operator>(range a);
+void *operator new(unsigned long);
+pair origin();
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("nothing", set()),
+        ("pair", {"struct pair", "bool operator==", "typedef pair", "corners operator+"}),
+        ("origin", {"struct pair", "bool operator==", "typedef pair", "corners operator+", "pair origin"}),
+        ("range", {"template<class T> struct range", "template<class T> bool operator<", "int helper"}),
+    ],
+)
+def test_an_operator_stays_with_a_type_that_it_is_applied_to(name: str, kept: set[str]) -> None:
+    """By whatever name: one of its operands is a class or an enumeration, and has to come from somewhere.
+
+    Operators of any type, members, and those that allocate memory stay always.
+    """
+    always = {"template<class T> bool operator!=", "bool range::operator>", "void *operator new"}
+    index = index_of(OPERATORS)
+    texts = [OPERATORS[start:end] for start, end, _ in index.pieces]
+    expected = {text for text in texts if text.startswith(tuple(kept | always))}
+    if name != "range":  # the member mentions its class, which is declared and kept with it
+        expected |= {text for text in texts if "range" in text or "helper" in text}
+    assert {texts[number] for number in index.kept({name})} == expected
 
 
 def test_namespaces_and_blocks_of_c_are_looked_into() -> None:
@@ -196,6 +257,12 @@ STYLES = {
     + "#include <cstdio>\nint main() { float *p; cudaMalloc(&p, 8); scale<<<1, 2>>>(p, p, 1);\n"
     'printf("%s", cudaGetErrorString(cudaDeviceSynchronize())); int x[] = {1, 2};\n'
     "for (int y : x) new int(y); }\n",
+    "bindings": "__device__ float f(const float *A)"
+    " { auto [a, b] = std::pair<float, float>(A[0], A[1]); return a + b; }\n"
+    + KERNEL.replace("A[N]", "f(A)"),
+    "operators": KERNEL
+    + "bool less(std::pair<int, int> a, std::pair<int, int> b) { return a < b || a == b; }\n"
+    + "bool end(std::reverse_iterator<int *> a, std::reverse_iterator<int *> b) { return a - b > 1; }\n",
 }
 
 
@@ -222,7 +289,7 @@ def test_a_pruned_unit_gives_the_same_build(
 def test_what_the_compiler_says_it_says_of_the_whole_unit(
     source: str, builds: Path, build_source: BuildSource, sandbox: Recording
 ) -> None:
-    """Findings, warnings and the log are those of a build without pruning."""
+    """Findings, warnings and the log are those of a build without pruning; one build says them."""
     built = _built(source, builds, sandbox)
     assert built == replace(build_source(source), seconds=())
     assert built.findings or built.warnings or built.log
@@ -230,17 +297,28 @@ def test_what_the_compiler_says_it_says_of_the_whole_unit(
 
 
 @pytest.mark.parametrize(
-    ("source", "units"),
-    [
-        (KERNEL.replace("A[N]", "nosuch(A[N])"), 2),
-        (KERNEL.replace("{ C", "{ int unused; C"), 3),
-    ],
+    "source",
+    [KERNEL.replace("A[N]", "nosuch(A[N])"), KERNEL.replace("{ C", "{ int unused; C")],
     ids=["error", "warning"],
 )
-def test_a_file_that_is_refused_is_compiled_whole_once(
-    source: str, units: int, builds: Path, sandbox: Recording
+def test_a_file_of_which_something_is_said_is_compiled_whole_once(
+    source: str, builds: Path, sandbox: Recording
 ) -> None:
-    """After what is needed of it, which is tried once; with a mere warning both builds are."""
+    """After what is needed of it, which is tried once."""
     _built(source, builds, sandbox)
-    assert len(sandbox.lengths) == units
-    assert sum(length > 1_000_000 for length in sandbox.lengths) == units - 1
+    assert len(sandbox.lengths) == 2
+    assert sum(length > 1_000_000 for length in sandbox.lengths) == 1
+
+
+def test_where_the_code_is_another_one_both_builds_are_of_the_whole_unit(
+    builds: Path, build_source: BuildSource, sandbox: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pruned unit that means something else, and of which the compiler spoke, decides nothing."""
+    source = KERNEL.replace("{ C", "{ int unused; C")
+    changed = source.replace("C[threadIdx.x] =", "C[threadIdx.x] = 1 +")
+    assert changed != source
+    monkeypatch.setattr(
+        pruning, "pruned", lambda unit, _: unit.replace("C[threadIdx.x] =", "C[threadIdx.x] = 1 +")
+    )
+    assert _built(source, builds, sandbox) == replace(build_source(source), seconds=())
+    assert len([length for length in sandbox.lengths if length > 1_000_000]) == 3

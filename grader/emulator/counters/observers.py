@@ -321,7 +321,7 @@ def _as_before(
         and (shift := where.item(0) - before.bytes.item(0)) % grain == 0
     ):
         same = before.base is target.base and target.base is not None
-        if same or np.array_equal(where - np.int64(shift), before.bytes):
+        if same or (where - np.int64(shift)).tobytes() == before.bytes.tobytes():
             return before.total
     amount = count(m, target, size)
     if target.site >= 0:

@@ -256,7 +256,7 @@ def _binary(register: int, function: Callable[..., Value], first: Fetch, second:
         a, b = first(m, lanes), second(m, lanes)
         if lanes is not None:
             m.write(register, function(a, b))
-        elif FOLDED not in (a.ndim, b.ndim):
+        elif a.ndim != FOLDED != b.ndim:
             m.registers[register] = function(a, b)
         elif direct and a.ndim != 1 and b.ndim != 1:
             value = function(a, b)

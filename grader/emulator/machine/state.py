@@ -303,8 +303,9 @@ def _recall(memo: dict[int, tuple[Value, Fact]], value: Value, find: Callable[[V
 
 
 def _extent(address: Value) -> ValueExtent:
-    bits = np.bitwise_or.reduce(address, axis=None)
-    return ValueExtent(int(address.min()), int(address.max()), int(bits))
+    flat = address.reshape(-1)  # of one dimension, and without the methods, it takes half as long
+    low, high = np.minimum.reduce(flat), np.maximum.reduce(flat)
+    return ValueExtent(int(low), int(high), int(np.bitwise_or.reduce(flat)))
 
 
 def _widen(address: Value) -> Value:

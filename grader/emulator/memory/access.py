@@ -199,12 +199,16 @@ def load(
 
 def load_requested(m: Machine, site: int, address: Value, access: AccessRequest) -> Value:
     """As `load`, for a request that was put together before."""
+    target = resolve_fast(m, site, address, access)
+    if target is not None:  # nearly always
+        m.observer.loaded(m, site, target, access.dtype.itemsize)
+        return target.region.read(target.bytes, access.dtype)
 
     def read(target: Target) -> Value:
         m.observer.loaded(m, site, target, access.dtype.itemsize)
         return target.region.read(target.bytes, access.dtype)
 
-    return _dispatch_by_space(m, site, address, access, read)
+    return _dispatch_slowly(m, site, address, access, read)
 
 
 def inspect(
@@ -270,10 +274,19 @@ def _dispatch_by_space(
     effect: Callable[[Target], Value],
 ) -> Value:
     """Carry out ``effect`` in the state space of the address; in each in turn where lanes differ."""
-    dtype, space = access.dtype, access.space
     target = resolve_fast(m, site, address, access)
-    if target is not None:
-        return effect(target)
+    return _dispatch_slowly(m, site, address, access, effect) if target is None else effect(target)
+
+
+def _dispatch_slowly(
+    m: Machine,
+    site: int,
+    address: Value,
+    access: AccessRequest,
+    effect: Callable[[Target], Value],
+) -> Value:
+    """As `_dispatch_by_space`, where the range of the addresses does not say where they go."""
+    dtype, space = access.dtype, access.space
     address = m.memo.unfold(address)
     if access.offset:
         address, access = address + np.int64(access.offset), access._replace(offset=0)
