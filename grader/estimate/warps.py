@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -187,16 +188,41 @@ def _imagined(request: Request, access: MemoryAccess, changed: Changed) -> Reque
 
 
 def _parts_of_l2(sampled: SampledBlocks, operations: Sequence[Operation]) -> dict[int, float]:
-    """For each atomic instruction, in how many parts of L2 the lines lie that it updates."""
-    lines: dict[int, set[int]] = {}
+    """For each atomic instruction, in how many parts of L2 the lines lie that blocks update at once."""
+    blocks = len(sampled.blocks)
+    block_of = np.arange(len(sampled.threads)) // (len(sampled.threads) // blocks)
+    updates: dict[int, set[int]] = {}
     for access in sampled.trace.accesses:
         if operations[access.instruction].kind == "atomic":
-            touched = lines.setdefault(access.instruction, set())
-            if len(touched) < _MANY_LINES:
+            pairs = updates.setdefault(access.instruction, set())
+            if len(pairs) < _MANY_LINES:
                 acting = sampled.threads if access.mask is None else sampled.threads & access.mask
-                addresses = np.broadcast_to(access.addresses, acting.shape)[acting]
-                touched.update(distinct(addresses >> LINE_SHIFT).tolist())
-    return {at: max(1.0, len(touched) / sampled.device.atomic_lines) for at, touched in lines.items()}
+                lines = np.broadcast_to(access.addresses, acting.shape)[acting] >> LINE_SHIFT
+                pairs.update(distinct(lines * blocks + block_of[acting]).tolist())
+    return {
+        at: max(1.0, _lines_at_once(pairs, sampled) / sampled.device.atomic_lines)
+        for at, pairs in updates.items()
+    }
+
+
+def _lines_at_once(pairs: set[int], sampled: SampledBlocks) -> float:
+    """How many lines the blocks of the whole device update at once; ``pairs`` are a line and a sampled block.
+
+    Blocks that each have lines of their own update the more lines the more blocks there are, and those that
+    all update the same do not: what sampling more blocks adds to the lines is taken to go on so, as far as
+    the arrays that are updated have lines.
+    """
+    blocks, lines = len(sampled.blocks), {pair // len(sampled.blocks) for pair in pairs}
+    at_once = min(sampled.launch.blocks, sampled.resident * sampled.device.multiprocessors)
+    if blocks == 1 or at_once <= blocks or not pairs:
+        return float(len(lines))
+    growth = math.log(max(1.0, len(lines) * blocks / len(pairs))) / math.log(blocks)
+    there_are = sum(
+        -(-size // (1 << LINE_SHIFT))
+        for start, size in sampled.launch.arrays
+        if not lines.isdisjoint(range(start >> LINE_SHIFT, (start + size - 1 >> LINE_SHIFT) + 1))
+    )
+    return float(max(len(lines), min(there_are, len(lines) * (at_once / blocks) ** growth)))
 
 
 def _coalesced(request: Request, size: int, least: float) -> Request:

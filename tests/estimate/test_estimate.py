@@ -152,6 +152,14 @@ def test_what_would_gain_less_than_the_model_may_be_off_is_not_named() -> None:
     assert changes_that_help(chain.estimate, chain) == ()
 
 
+def test_blocks_that_add_to_sums_of_their_own_do_not_wait_for_each_other() -> None:
+    """Only the few that were run were seen; those that run beside them add elsewhere as well."""
+    x = floats(BLOCKS * 128)
+    own = estimated("sums", BLOCKS, 128, x, np.zeros(BLOCKS * 32, np.float32), 32)
+    same = estimated("sums", BLOCKS, 128, x, np.zeros(BLOCKS * 32, np.float32), 0)
+    assert own.estimate.milliseconds * 20 < same.estimate.milliseconds
+
+
 def test_every_key_is_of_a_device() -> None:
     """Whose name people know."""
     assert all(device_of(key).name.startswith("NVIDIA") for key in DEVICES)
