@@ -44,12 +44,17 @@ def requests_of(
     threads: NDArray[np.bool_],
 ) -> list[Request]:
     """What each warp asks for; ``kind`` as in `Operation`, ``threads`` are the lanes that have a thread."""
-    lanes = len(threads)
-    addresses = np.broadcast_to(access.addresses, (lanes,)).reshape(-1, WARP)
-    acting = (threads if access.mask is None else threads & access.mask).reshape(-1, WARP)
+    acting, addresses = rows_of(access, threads)
     if access.space != "global":
         return _shared(access, kind, addresses, acting, memo)
     return _global(access, kind, device, addresses, acting, memo)
+
+
+def rows_of(access: MemoryAccess, threads: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """The lanes of each warp that make an access, and their addresses, both a row of 32 for each warp."""
+    acting = threads if access.mask is None else threads & access.mask
+    addresses = np.broadcast_to(access.addresses, threads.shape)
+    return acting.reshape(-1, WARP), addresses.reshape(-1, WARP)
 
 
 def _shared(

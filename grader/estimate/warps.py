@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.estimate.dram import DramShares
+from grader.estimate.footprints import wave_of
 from grader.estimate.memory_system import NOTHING
 from grader.estimate.multiprocessor import WarpTrace
 from grader.estimate.operations import operation_of
-from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of
-from grader.sass.machine import WARP
+from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of, rows_of
 from grader.sass.retries import EXCHANGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from grader.estimate.memory_system import Request
     from grader.estimate.multiprocessor import Operation
@@ -129,20 +127,13 @@ class WarpTraces:
 
     def _exchanging(self, access: MemoryAccess, requests: list[Request]) -> list[Request]:
         """Requests of an exchange in shared memory, with the words that it changes."""
-        acting, addresses = self._rows(access)
+        acting, addresses = rows_of(access, self._sampled.threads)
         return [
             replace(request, exchanged=tuple(distinct(row[lanes] >> 2).tolist()))
             if request.passes
             else request
             for request, row, lanes in zip(requests, addresses, acting, strict=True)
         ]
-
-    def _rows(self, access: MemoryAccess) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """The lanes of each warp that make an access, and their addresses."""
-        threads = self._sampled.threads
-        acting = threads if access.mask is None else threads & access.mask
-        addresses = np.broadcast_to(access.addresses, threads.shape)
-        return acting.reshape(-1, WARP), addresses.reshape(-1, WARP)
 
     def _contended(self, access: MemoryAccess, requests: list[Request]) -> list[Request]:
         """Requests of an atomic instruction, with the time that others take at the same places in L2.
@@ -153,7 +144,7 @@ class WarpTraces:
         real = not {"F32", "F64"}.isdisjoint(sampled.launch.listing.instructions[at].modifiers)
         update = device.atomic_real_ns if real else device.atomic_integer_ns
         active = min(sampled.launch.blocks, device.multiprocessors)
-        acting, addresses = self._rows(access)
+        acting, addresses = rows_of(access, self._sampled.threads)
         contended = []
         for request, row, lanes in zip(requests, addresses, acting, strict=True):
             if request.lines:
@@ -190,15 +181,14 @@ def _imagined(request: Request, access: MemoryAccess, changed: Changed) -> Reque
 def _parts_of_l2(sampled: SampledBlocks, operations: Sequence[Operation]) -> dict[int, float]:
     """For each atomic instruction, in how many parts of L2 the lines lie that blocks update at once."""
     blocks = len(sampled.blocks)
-    block_of = np.arange(len(sampled.threads)) // (len(sampled.threads) // blocks)
+    block_of = (np.arange(sampled.warps) // sampled.warps_per_block)[:, None]
     updates: dict[int, set[int]] = {}
     for access in sampled.trace.accesses:
         if operations[access.instruction].kind == "atomic":
             pairs = updates.setdefault(access.instruction, set())
             if len(pairs) < _MANY_LINES:
-                acting = sampled.threads if access.mask is None else sampled.threads & access.mask
-                lines = np.broadcast_to(access.addresses, acting.shape)[acting] >> LINE_SHIFT
-                pairs.update(distinct(lines * blocks + block_of[acting]).tolist())
+                acting, addresses = rows_of(access, sampled.threads)
+                pairs.update(distinct(((addresses >> LINE_SHIFT) * blocks + block_of)[acting]).tolist())
     return {
         at: max(1.0, _lines_at_once(pairs, sampled) / sampled.device.atomic_lines)
         for at, pairs in updates.items()
@@ -213,7 +203,7 @@ def _lines_at_once(pairs: set[int], sampled: SampledBlocks) -> float:
     the arrays that are updated have lines.
     """
     blocks, lines = len(sampled.blocks), {pair // len(sampled.blocks) for pair in pairs}
-    at_once = min(sampled.launch.blocks, sampled.resident * sampled.device.multiprocessors)
+    at_once = wave_of(sampled)
     if blocks == 1 or at_once <= blocks or not pairs:
         return float(len(lines))
     growth = math.log(max(1.0, len(lines) * blocks / len(pairs))) / math.log(blocks)
