@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import signal
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -214,9 +216,13 @@ class Compiler:
         diagnostics.check_toolchain(messages, files)
         log = diagnostics.plain_log(messages, files)
         named = () if preprocessing and not any(map(diagnostics.missing_header, messages)) else messages
-        return CompileRefused(diagnostics.errors(messages, files), log, messages=named)
+        findings = diagnostics.errors(messages, files)
+        if all(finding.line is None for finding in findings):
+            self._check_room()
+        return CompileRefused(findings, log, messages=named)
 
     def _gave_up(self, outcome: Outcome) -> CompileRefused:
+        self._check_room()
         status = outcome.returncode
         return CompileRefused((problem(FindingCode.COMPILER_GAVE_UP, self.files.source, status=status),))
 
@@ -274,6 +280,8 @@ class Compiler:
             return
         if outcome.status is Status.SIGNAL and -outcome.returncode not in _CRASHES:
             raise OurError(f"the compiler was killed from outside (signal {-outcome.returncode})")
+        if outcome.status is Status.SIGNAL:
+            self._check_room()
         raise self._stopped(self._why_stopped(outcome))
 
     def _full(self) -> Exception:
@@ -282,6 +290,20 @@ class Compiler:
             most = self.limits.disk_bytes // _MEBIBYTE
             return self._stopped(part("compiler-disk", most=most))
         return StorageError("the compiler cannot write its files: the temporary folder's disk is full")
+
+    def _check_room(self) -> None:
+        """Raise StorageError where a failure that names no line may come of a disk that is nearly full.
+
+        Not every compiler says that it could not write: cicc crashes, g++ speaks of an invalid argument.
+        """
+        if self.sandbox.shuts_in:
+            return
+        free = shutil.disk_usage(tempfile.gettempdir()).free
+        if free < self.limits.file_bytes:
+            raise StorageError(
+                f"the compiler failed, and the temporary folder's disk has {free // _MEBIBYTE} MiB left; "
+                "free some space there, or set TMPDIR to another folder"
+            )
 
     def _why_stopped(self, outcome: Outcome) -> tuple[Clause, ...]:
         limits = self.limits

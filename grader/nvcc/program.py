@@ -249,6 +249,7 @@ class ProgramCompiler(Compiler):
     def _left(self, content: bytes | None, what: str) -> bytes:
         """A file that a step must have left; raises CompileRefused where it was too large to come back."""
         if not content:
+            self._check_room()
             most = self.limits.file_bytes // 2**20
             finding = problem(FindingCode.TOO_LARGE_TO_KEEP, self.files.source, what=part(what), most=most)
             raise CompileRefused((finding,))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+import itertools
 import json
 import os
+import pprint
 import re
 import socket
 import subprocess
@@ -100,6 +103,31 @@ def files_without_seconds(out: Path) -> dict[str, object]:
         else:
             files[name] = content
     return files
+
+
+def assert_same_files(out: Path, expected: Mapping[str, object]) -> None:
+    """The folder of a class holds the expected files; what differs is named, with its first lines."""
+    written = files_without_seconds(out)
+    differing = [name for name in sorted({*written, *expected}) if written.get(name) != expected.get(name)]
+    assert not differing, "\n".join(
+        line
+        for name in differing
+        for line in (name, *_first_differences(expected.get(name), written.get(name)))
+    )
+
+
+def _first_differences(expected: object, written: object) -> list[str]:
+    """A dozen lines of the difference between two files."""
+    before, after = (_lines(value) for value in (expected, written))
+    return list(
+        itertools.islice(difflib.unified_diff(before, after, "expected", "written", n=1, lineterm=""), 12)
+    )
+
+
+def _lines(value: object) -> list[str]:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace").splitlines()
+    return pprint.pformat(value, width=160).splitlines()
 
 
 def _without_seconds(value: object) -> object:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.batch import OutFolder
-from tests.cluster.conftest import ended, files_without_seconds, wait_for_first_grade
+from tests.cluster.conftest import assert_same_files, ended, wait_for_first_grade
 from tests.documents import blocks
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def test_two_nodes_grade_as_one_machine(
     code, said = a_class.grade(tmp_path / "out", *SLURM)
     assert code == 0, said
     assert "2 workers" in said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_a_worker_that_is_killed_and_a_job_that_is_cancelled_lose_nothing(
@@ -107,7 +107,7 @@ def test_a_worker_that_is_killed_and_a_job_that_is_cancelled_lose_nothing(
     code, said = ended(batch)
     assert code == 0, said
     assert "lost: " in said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_a_node_whose_disk_is_full_is_left_out(
@@ -129,7 +129,7 @@ def test_a_node_whose_disk_is_full_is_left_out(
         code, said = ended(batch)
         subprocess.run(["/usr/bin/umount", "--lazy", str(disk)], check=True)
     assert code == 0, said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_a_node_without_a_compiler_is_left_out(
@@ -141,7 +141,7 @@ def test_a_node_without_a_compiler_is_left_out(
     assert code == 0, said
     assert "not used: " in said
     assert "g++ was not found" in said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_a_folder_that_is_not_shared_is_a_question_of_usage(a_class: Class, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_an_interrupted_batch_cancels_its_jobs_and_goes_on_where_it_stopped(
     assert "Traceback" not in said
     code, said = a_class.grade(tmp_path / "out", *SLURM)
     assert code == 0, said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_the_array_of_jobs_in_the_documents_grades_a_class(a_class: Class, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.batch import OutFolder
-from tests.cluster.conftest import ROOT, ended, files_without_seconds, wait_for_first_grade
+from tests.cluster.conftest import ROOT, assert_same_files, ended, wait_for_first_grade
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_cluster_in_one_process_grades_as_one_machine(
     code, said = a_class.grade(tmp_path / "out", "--cluster", "local", "-j", "2")
     assert code == 0, said
     assert "cluster: 1 worker on " in said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_a_worker_that_is_killed_loses_nothing(
@@ -71,7 +71,7 @@ def test_a_worker_that_is_killed_loses_nothing(
     code, said = ended(batch)
     assert code == 0, said
     assert "lost: " in said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_what_brings_down_two_workers_is_set_aside(
@@ -107,7 +107,7 @@ def test_a_node_on_which_everything_fails_is_left_out(
     code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
     assert code == 0, said
     assert "what fails there is graded elsewhere; last: no space left on device" in said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_a_worker_with_another_grader_is_left_out(
@@ -131,7 +131,7 @@ def test_a_worker_with_another_grader_is_left_out(
     code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
     assert code == 0, said
     assert "not used: " in said
-    assert files_without_seconds(tmp_path / "out") == on_one_machine
+    assert_same_files(tmp_path / "out", on_one_machine)
 
 
 def test_a_worker_without_a_compiler_is_left_out(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -193,6 +194,37 @@ def test_our_own_failures_are_errors_of_ours(outcome: Outcome, error: type[OurEr
     """What the student cannot help is raised, never found."""
     with pytest.raises(error, match=message):
         build_ending(outcome)
+
+
+UNWRITTEN = b"<built-in>: fatal error: when writing output to grader_unit.cpp1.ii: Invalid argument\n"
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Status.SIGNAL, -11, b"", b"", 0.1),
+        Outcome(Status.EXIT, 4, b"", b"???", 0.1),
+        Outcome(Status.EXIT, 1, b"", UNWRITTEN + b"compilation terminated.\n", 0.1),
+    ],
+    ids=["crash", "gives up", "cannot write"],
+)
+def test_a_failure_without_a_line_is_ours_where_the_disk_is_nearly_full(
+    outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it cannot write, cicc crashes, and g++ speaks of an invalid argument."""
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=3 * 2**20))
+    with pytest.raises(StorageError, match="disk has 3 MiB left; free some space"):
+        build_ending(outcome)
+
+
+def test_an_error_in_a_line_is_the_students_however_full_the_disk(
+    build_source: BuildSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What names a line of the submission does not come of the disk."""
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+    built = build_source(f"#error on purpose\n{KERNEL}")
+    assert (built.ok, built.error) == (False, "")
+    assert built.findings[0].line == 1
 
 
 def test_an_unusable_temporary_folder_is_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
