@@ -44,13 +44,20 @@ def jobs(state: str = "") -> list[str]:
 
 @pytest.fixture(autouse=True)
 def no_job_is_left() -> Iterator[None]:
-    """When a batch is over, however it ends, its jobs end."""
+    """When a batch is over, however it ends, its jobs end.
+
+    This Slurm follows processes by their parents, and so loses a worker whose shell ends first; real clusters
+    follow them by cgroup.
+    """
     yield
     deadline = time.monotonic() + 90
     while jobs() and time.monotonic() < deadline:
         time.sleep(1)
     left = jobs()
     subprocess.run(["/usr/bin/scancel", "--me"], check=True)
+    for worker in workers():
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
     assert left == []
 
 
