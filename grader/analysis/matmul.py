@@ -130,8 +130,8 @@ def _boundary(p: Product) -> Steps:
 
 
 def _threads(p: Product) -> Steps:
-    each = step("tile-threads", tile=p.tile, size=p.tile**2, blocks=p.blocks, threads=p.threads)
-    return *_blocks(p), each
+    in_all = step("tile-threads", tile=p.tile, size=p.tile**2, blocks=p.blocks, threads=p.threads)
+    return *_blocks(p), in_all
 
 
 def _owners(p: Product) -> Steps:

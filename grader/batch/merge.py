@@ -157,14 +157,14 @@ def _must_take(into: OutFolder, session: BatchSession, parts: Sequence[_ClassPar
 
 def _merged_identities(parts: Sequence[_ClassPart]) -> Identities | None:
     """Who is who in all parts; raises UsageError where two students drew the same pseudonym."""
-    known = [part.identities for part in parts if part.identities is not None]
-    if not known:
+    all_identities = [part.identities for part in parts if part.identities is not None]
+    if not all_identities:
         return None
-    people = tuple(person for identities in known for person in identities.people)
+    people = tuple(person for identities in all_identities for person in identities.people)
     (pseudonym, times), *_ = Counter(person.pseudonym for person in people).most_common(1)
     if times > 1:
         raise UsageError(f"two students are called {pseudonym}; grade one of the parts again with --fresh")
-    return replace(known[0], people=people)
+    return replace(all_identities[0], people=people)
 
 
 def _take_over(

@@ -86,11 +86,11 @@ def _shares(
 
     ``lasts`` is whether those are at least what two waves touch.
     """
-    own, blocks, apart = footprint.of_block, sampled.launch.blocks, footprint.apart
+    own, blocks, isolated = footprint.of_block, sampled.launch.blocks, footprint.isolated
     if not own:
         return _Shares()
-    slower = 1 + apart * (sampled.device.dram_apart - 1)
-    filled = apart * footprint.in_part
+    slower = 1 + isolated * (sampled.device.dram_apart - 1)
+    filled = isolated * footprint.partly_written
     if footprint.irregular:
         dram = _missed_at_random(footprint, blocks, others, room)
         return _Shares(dram, dram, filled, slower)

@@ -50,11 +50,11 @@ def machine_code(tools: Tools, ptx: str, architecture: int) -> MachineCode:
     if len(contents) != len(names):
         job = Job(("sh", "-c", command), ((PTX, text.encode()),), names, Limits())
         result = tools.sandbox.run(job)
-        made = [result.file(file) for file in names]
-        contents = [content for content in made if content is not None]
+        outputs = [result.file(file) for file in names]
+        contents = [content for content in outputs if content is not None]
         if not result.outcome.ok or len(contents) != len(names):
-            said = b" ".join((made[2] or b"", result.outcome.stderr)).decode(errors="replace")
-            words = " ".join(said.split())
+            printed = b" ".join((outputs[2] or b"", result.outcome.stderr)).decode(errors="replace")
+            words = " ".join(printed.split())
             raise OurError(f"no machine code could be made for {name}: {words[-_LAST_WORDS:]}")
         for file, content in zip(names, contents, strict=True):
             if folder:

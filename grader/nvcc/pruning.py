@@ -1,7 +1,7 @@
 """A compile unit without those declarations of CUDA's own headers that nothing in it mentions.
 
 nvcc puts ``cuda_runtime.h`` before every file: 36,000 lines, which the compiler reads for each build, and
-which take most of its time for a kernel. Kept is what declares a name that the file mentions, what that
+which take most of its time for a kernel. What stays is what declares a name that the file mentions, what that
 mentions in turn, and whatever is not understood. Of what is left out the line breaks stay, so that all else
 stands where it stood. A name that is looked up finds the very declarations that it finds in the whole unit,
 so that the code is the same. What the compiler says might not be: where it says anything, the whole unit is
@@ -9,7 +9,7 @@ compiled (`Compiler.translate`).
 
 Which declarations headers have is found out once for each toolchain, while the first unit is compiled as a
 whole, and kept in the folder of builds (`grader.nvcc.header_declarations`). An overloaded operator is looked
-up without its name: it is kept where a type that it is applied to is.
+up without its name: it stays where a type that it is applied to is.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BINDING = re.compile(r"\bauto\b[\s&]*\[")
 _OF_BINDINGS = ("tuple_size", "tuple_element", "get")
 """A structured binding (C++17, [dcl.struct.bind]), and what is looked up for it."""
 
-_ONE_BY_ONE = Lock()
+_INDEX_LOCK = Lock()
 """Two threads that miss the same index need not both make it."""
 
 
@@ -64,25 +64,25 @@ class HeaderIndex(NamedTuple):
     always: list[int]
     operators: list[tuple[int, list[int]]]
 
-    def kept(self, names: Iterable[str]) -> set[int]:
+    def required(self, names: Iterable[str]) -> set[int]:
         """The declarations that stay where a text mentions these names."""
         waiting = [*self.always, *(number for name in names for number in self.by_name.get(name, ()))]
-        kept: set[int] = set()
+        required: set[int] = set()
         while waiting:
-            self._keep(waiting, kept)
+            self._require(waiting, required)
             waiting = [
                 number
                 for number, operands in self.operators
-                if number not in kept and not kept.isdisjoint(operands)
+                if number not in required and not required.isdisjoint(operands)
             ]
-        return kept
+        return required
 
-    def _keep(self, waiting: list[int], kept: set[int]) -> None:
+    def _require(self, waiting: list[int], required: set[int]) -> None:
         """Add declarations, and what they need in turn."""
         while waiting:
             number = waiting.pop()
-            if number not in kept:
-                kept.add(number)
+            if number not in required:
+                required.add(number)
                 waiting += self.needed[number]
 
 
@@ -91,12 +91,12 @@ def pruned(unit: str, folder: Path) -> str | None:
 
     That is so also before `remember` was called for a unit with the same headers.
     """
-    headers, own = _parted(unit)
-    index = _kept_index(_path(folder, headers)) if headers else None
+    headers, own = _split(unit)
+    index = _stored_index(_path(folder, headers)) if headers else None
     if index is None or not index.pieces:
         return None
     bound = _OF_BINDINGS if _BINDING.search(own) else ()
-    kept = index.kept({*_IMPLICIT, *bound, *_NAME.findall(own)})
+    kept = index.required({*_IMPLICIT, *bound, *_NAME.findall(own)})
     texts: list[str] = []
     end = 0
     for number, (start, stop, blank) in enumerate(index.pieces):
@@ -108,16 +108,16 @@ def pruned(unit: str, folder: Path) -> str | None:
 
 def remember(unit: str, folder: Path) -> None:
     """Find out and keep what a unit's headers declare, unless it is kept; that takes about a second."""
-    headers, _ = _parted(unit)
+    headers, _ = _split(unit)
     if not headers:
         return
     path = _path(folder, headers)
-    with _ONE_BY_ONE:
-        if _kept_index(path) is None:
+    with _INDEX_LOCK:
+        if _stored_index(path) is None:
             write_entry(path, marshal.dumps(tuple(_index_or_nothing(headers))))
 
 
-def _parted(unit: str) -> tuple[str, str]:
+def _split(unit: str) -> tuple[str, str]:
     """The headers that nvcc itself includes, and the rest; no headers where nothing may be left out."""
     headers, own = parted(unit)
     if not own or len(own) > len(headers) or _UNIVERSAL_NAME.search(own):
@@ -131,7 +131,7 @@ def _path(folder: Path, headers: str) -> Path:
     return folder / "headers" / f"{key}.index"
 
 
-def _kept_index(path: Path) -> HeaderIndex | None:
+def _stored_index(path: Path) -> HeaderIndex | None:
     """The index in a file; None where there is none that is whole."""
     stored = read_entry(path)
     return None if stored is None else HeaderIndex(*marshal.loads(stored))  # noqa: S302 - our own, checked
@@ -149,30 +149,32 @@ def index_of(headers: str) -> HeaderIndex:
     """The index of a preprocessed text; raises ValueError where its brackets do not match."""
     from grader.nvcc.header_declarations import declarations  # noqa: PLC0415 - usually the index is kept
 
-    every = declarations(headers)
+    all_declarations = declarations(headers)
     by_name: dict[str, list[int]] = {}
-    for number, declaration in enumerate(every):
+    for number, declaration in enumerate(all_declarations):
         for name in declaration.declares or ():
             by_name.setdefault(name, []).append(number)
-    operands = [_types_of(d.operands, every, by_name) for d in every]
+    operands = [_types_of(d.operands, all_declarations, by_name) for d in all_declarations]
     return HeaderIndex(
-        [(d.start, d.end, _blank(headers[d.start : d.end])) for d in every],
+        [(d.start, d.end, _blank(headers[d.start : d.end])) for d in all_declarations],
         by_name,
-        [sorted({n for name in d.mentions for n in by_name.get(name, ())}) for d in every],
-        [number for number, d in enumerate(every) if d.declares is None and not operands[number]],
+        [sorted({n for name in d.mentions for n in by_name.get(name, ())}) for d in all_declarations],
+        [number for number, d in enumerate(all_declarations) if d.declares is None and not operands[number]],
         [(number, sorted(types)) for number, types in enumerate(operands) if types],
     )
 
 
 def _types_of(
-    names: Iterable[str], every: Sequence[HeaderDeclaration], by_name: Mapping[str, list[int]]
+    names: Iterable[str], all_declarations: Sequence[HeaderDeclaration], by_name: Mapping[str, list[int]]
 ) -> set[int]:
     """The declarations of these names, and of those that an alias or a prototype among them mentions."""
     waiting, seen, types = list(names), set(names), set[int]()
     while waiting:
         for number in by_name.get(waiting.pop(), ()):
             types.add(number)
-            further = frozenset() if every[number].has_body else every[number].mentions - seen
+            further = (
+                frozenset() if all_declarations[number].has_body else all_declarations[number].mentions - seen
+            )
             seen |= further
             waiting += further
     return types

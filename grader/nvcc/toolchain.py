@@ -210,7 +210,7 @@ class _Plan:
 
 def _plan(machine: Host, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> _Plan:
     arguments = ("-ccbin", str(compiler), *build, "--dryrun", f"{UNIT}.cu", "-o", f"{UNIT}.ptx")
-    text = _told(machine, (str(nvcc), *arguments))
+    text = _output_of(machine, (str(nvcc), *arguments))
     variables: dict[str, str] = {}
     commands: list[tuple[str, ...]] = []
     for line in _PLAN_LINE.findall(text):
@@ -230,26 +230,26 @@ def _command(line: str, variables: dict[str, str]) -> tuple[str, ...]:
     """A line of the plan as an argument list whose temporary files lie in the current folder."""
     for name, value in variables.items():
         line = line.replace(f"${name}/", f"{value}/")
-    return tuple(_TEMPORARY.sub("", _here(word)) for word in shlex.split(line))
+    return tuple(_TEMPORARY.sub("", _plain_name_of_unit(word)) for word in shlex.split(line))
 
 
-def _here(word: str) -> str:
+def _plain_name_of_unit(word: str) -> str:
     return Path(word).name if word.endswith(f"/{UNIT}.cu") else word
 
 
 def _header_folders(machine: Host, compiler: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Where the host compiler looks for system headers, and where it would (`g++ -v` lists both)."""
-    text = _told(machine, (str(compiler), "-E", "-v", "-x", "c++", os.devnull))
+    text = _output_of(machine, (str(compiler), "-E", "-v", "-x", "c++", os.devnull))
     _, _, after = text.partition("#include <...> search starts here:")
     folders = after.partition("End of search list")[0].split("\n")
     looked_at = dict.fromkeys(os.path.normpath(f.strip()) for f in folders if f.strip())
     return tuple(looked_at), tuple(_ABSENT.findall(text))
 
 
-def _told(machine: Host, argv: tuple[str, ...]) -> str:
+def _output_of(machine: Host, argv: tuple[str, ...]) -> str:
     """What a program of the toolchain prints about itself."""
     try:
-        return machine.told(argv)
+        return machine.output_of(argv)
     except (OSError, subprocess.SubprocessError) as problem:
         raise ToolMissing(f"{argv[0]} cannot be run: {problem}. {HOW_TO_GET_NVCC}") from None
 
@@ -262,7 +262,7 @@ _REAL = "import os, sys; print(chr(10).join(map(os.path.realpath, sys.argv[1:]))
 class Host(Protocol):
     """Where a compiler is, this machine or the inside of a sandbox, and what can be asked there."""
 
-    def told(self, argv: tuple[str, ...]) -> str:
+    def output_of(self, argv: tuple[str, ...]) -> str:
         """What a program prints about itself, errors first; raises OSError or OurError if it cannot run."""
 
     def which(self, name: str, path: str) -> str:
@@ -276,7 +276,7 @@ class Host(Protocol):
 class ThisMachine:
     """The grader's own machine."""
 
-    def told(self, argv: tuple[str, ...]) -> str:
+    def output_of(self, argv: tuple[str, ...]) -> str:
         """See `Host`; also raises subprocess.SubprocessError."""
         with tempfile.TemporaryDirectory(prefix="grader-") as folder:
             done = subprocess.run(
@@ -305,7 +305,7 @@ class Within:
 
     sandbox: Sandbox
 
-    def told(self, argv: tuple[str, ...]) -> str:
+    def output_of(self, argv: tuple[str, ...]) -> str:
         """See `Host`."""
         outcome = self.sandbox.run(Job(argv)).outcome
         return (outcome.stderr + outcome.stdout).decode(errors="replace")

@@ -234,7 +234,7 @@ def origin(ptx: str, number: int) -> SourceLine | None:
     lines = ptx.splitlines()
     if not 0 < number <= len(lines):
         return None
-    directive = _place(lines, number)
+    directive = _location_at(lines, number)
     if directive is None:
         return None
     names = {match["number"]: match["name"] for match in _FILE.finditer(ptx)}
@@ -261,7 +261,7 @@ def renames_lines(source: bytes) -> bool:
     return _LINE_DIRECTIVE.search(_SPLICE.sub("", source.decode("latin-1"))) is not None
 
 
-def _place(lines: list[str], number: int) -> re.Match[str] | None:
+def _location_at(lines: list[str], number: int) -> re.Match[str] | None:
     """The `.loc` of nvcc that holds at a line of a function, none from an `asm`; None where it has none."""
     latest = None
     inside_asm = False

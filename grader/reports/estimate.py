@@ -52,7 +52,7 @@ class ShownEstimate(NamedTuple):
 
 
 def shown(grade: Grade) -> ShownEstimate | None:
-    """All that is told of the estimate, harmless; None where there is nothing to tell.
+    """All that is said of the estimate, harmless; None where there is nothing to tell.
 
     Of wrong results the items tell.
     """
@@ -74,31 +74,31 @@ def _shown(estimate: Estimate, *, with_points: bool = False) -> ShownEstimate | 
 
 def write(page: Page, grade: Grade) -> None:
     """Put it on a page for the terminal, if there is anything to tell."""
-    told = shown(grade)
-    if told is not None:
+    block = shown(grade)
+    if block is not None:
         page.blank()
-        _write(page, told)
+        _write(page, block)
 
 
 def lines_beside(grade: Grade, item: ItemGrade) -> list[str]:
     """The block line by line, to stand beside an item that was skipped for want of a GPU; else nothing."""
     is_skipped = item.result.item.check == SPEEDUP and item.result.verdict is Verdict.SKIP
-    told = shown(grade) if is_skipped else None
-    if told is None:
+    block = shown(grade) if is_skipped else None
+    if block is None:
         return []
-    rows = (f"{row.label}: {row.words}" if row.label else f"  {row.words}" for row in told.rows)
-    return [told.heading, *rows, *filter(None, (told.problem, told.hint))]
+    rows = (f"{row.label}: {row.words}" if row.label else f"  {row.words}" for row in block.rows)
+    return [block.heading, *rows, *filter(None, (block.problem, block.hint))]
 
 
-def _write(page: Page, told: ShownEstimate) -> None:
-    page.paragraph(told.heading, style="bold")
-    width = max((len(row.label) for row in told.rows), default=0)
-    for row in told.rows:
+def _write(page: Page, block: ShownEstimate) -> None:
+    page.paragraph(block.heading, style="bold")
+    width = max((len(row.label) for row in block.rows), default=0)
+    for row in block.rows:
         page.paragraph(row.words, indent=2, opening=f"{row.label:<{width}}   ")
-    if told.problem:
-        page.paragraph(told.problem, indent=2)
-    if told.hint:
-        page.paragraph(told.hint, indent=2, opening=f"{text_of('try')} ", style="cyan")
+    if block.problem:
+        page.paragraph(block.problem, indent=2)
+    if block.hint:
+        page.paragraph(block.hint, indent=2, opening=f"{text_of('try')} ", style="cyan")
 
 
 def _heading(estimate: Estimate, *, with_points: bool) -> str:
@@ -191,9 +191,9 @@ def render(
 ) -> Text:
     """Lay out a whole estimate: the block, and of each kernel all limits; lines of the file are quoted."""
     page = Page(width, ascii_only)
-    told = _shown(estimate)
-    if told is not None:
-        _write(page, told)
+    block = _shown(estimate)
+    if block is not None:
+        _write(page, block)
     kernels = dict(estimate.kernels)
     labels = {
         STUDENT: text_of("kernel-student"),

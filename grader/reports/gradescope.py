@@ -100,11 +100,11 @@ def _tests(grade: Grade, sources: Sources) -> Iterator[dict[str, Any]]:
 
 def _test(view: Grade, item: ItemGrade, sources: Sources) -> dict[str, Any]:
     result = item.result
-    told = [text.details(view, item, sources, width=WIDTH), *estimate.lines_beside(view, item)]
+    output = [text.details(view, item, sources, width=WIDTH), *estimate.lines_beside(view, item)]
     test: dict[str, Any] = {
         "name": title(item) + apart(item),
         "visibility": result.item.visibility.value,
-        "output": "\n".join(told),
+        "output": "\n".join(output),
         "output_format": "text",
     }
     if result.verdict in _STATUS:

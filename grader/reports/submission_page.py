@@ -40,11 +40,11 @@ _SHORT_DIGEST = 12
 
 
 class ShownFinding(NamedTuple):
-    """A finding with what is drawn of it; ``told`` where a text above says the same already."""
+    """A finding with what is drawn of it; ``repeated`` where a text above says the same already."""
 
     number: int
     finding: Finding
-    told: bool
+    repeated: bool
     where: str
     quoted: tuple[excerpts.QuotedLine, ...] = ()
     race: pictures.Race | None = None
@@ -58,7 +58,7 @@ class ShownFinding(NamedTuple):
     watch: bool = False
     """Whether the page has the trace of a block in which the same happens."""
     drawn: bool = True
-    """Whether it is told here, and not further up."""
+    """Whether it is explained here, and not further up."""
 
 
 class ShownItem(NamedTuple):
@@ -114,7 +114,7 @@ class _Shown:
     """The findings, examples and hints that the page has already."""
 
     def finding(self, finding: Finding, message: str) -> ShownFinding:
-        """Lay a finding out; one that was told before is not drawn again."""
+        """Lay a finding out; one that the page has already is not drawn again."""
         self.findings += 1
         lines_in_words = excerpts.lines_in_words(finding)
         is_repeated = text.is_told(finding, message)
@@ -208,7 +208,9 @@ def view(
     items = tuple(_reason_once(items))
     if start:
         start = start._replace(item=items[start.item.number - 1])
-    remarks = excerpts.remarks_of(_told(start, items), shown.submission_file, len(sources.lines))
+    remarks = excerpts.remarks_of(
+        _explained_findings(start, items), shown.submission_file, len(sources.lines)
+    )
     return {
         "grade": shown,
         "items": items,
@@ -285,8 +287,8 @@ def _telling(grade: Grade, result: CheckResult, cause: Cause | None) -> Iterator
     yield from sorted(wrong, key=lambda finding: not text.is_told(finding, result.message))[:1]
 
 
-def _told(start: Start | None, items: tuple[ShownItem, ...]) -> Iterator[tuple[str, Finding]]:
-    """Each finding with the part of the page where it is told."""
+def _explained_findings(start: Start | None, items: tuple[ShownItem, ...]) -> Iterator[tuple[str, Finding]]:
+    """Each finding with the part of the page where it is explained."""
     for shown in start.findings if start else ():
         yield "start", shown.finding
     for item in items:

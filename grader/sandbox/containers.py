@@ -189,16 +189,16 @@ def _minor_by_library(gpu: str) -> int:
 
 def _driver() -> Iterator[str]:
     """The driver's libraries, each bound to its plain name."""
-    libcuda = _found(_LIBRARIES[0])
+    libcuda = _library_file(_LIBRARIES[0])
     if libcuda is None:
         raise OurError("the NVIDIA driver's libcuda.so.1 was not found; set LD_LIBRARY_PATH to its folder")
     for name in _LIBRARIES:
-        library = _found(name)
+        library = _library_file(name)
         if library:
             yield f"{library}:{DRIVER}/{name}:ro"
 
 
-def _found(name: str) -> Path | None:
+def _library_file(name: str) -> Path | None:
     """A library, behind its links, in the folders that programs look into."""
     folders = (*filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":")), *_FOLDERS)
     return next((Path(f, name).resolve() for f in folders if Path(f, name).is_file()), None)

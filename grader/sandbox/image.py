@@ -69,7 +69,7 @@ def find_image(target: str = "build", client: DockerClient | None = None) -> San
 
     Raises UsageError for a target that does not exist, and what `connect` raises.
     """
-    _known(target)
+    _check_target(target)
     with using(client) as engine:
         base = id_of(engine, base_name())
         for candidate in engine.images.list(filters={"label": f"{LABEL_TARGET}={target}"}):
@@ -95,7 +95,7 @@ def build_image(target: str, tell: Callable[[str], None], client: DockerClient |
     Takes minutes, a gigabyte of disk for what it is made from, and the network. Raises StorageError where the
     disk is full, OurError where it cannot be made, UsageError and what `connect` raises.
     """
-    _known(target)
+    _check_target(target)
     with using(client) as engine:
         if target == THIN:
             return _import_thin(engine)
@@ -140,9 +140,9 @@ def verify(image: SandboxImage, client: DockerClient | None = None) -> str:
         if installed.id != image.id or (installed.labels or {}).get(LABEL_RECIPE) != image.recipe:
             raise OurError(f"{image.name} is no longer the image that was made; {_AGAIN}")
         if image.target == THIN:
-            _said(engine, image, "print()")
+            _output_of(engine, image, "print()")
             return ""
-        names = _said(engine, image, _contents_program()).split()
+        names = _output_of(engine, image, _contents_program()).split()
     if len(names) != 2 or names[0] != names[1]:  # noqa: PLR2004 - then and now
         raise OurError(f"{image.name} does not hold the files that were put into it; {_AGAIN}")
     return f"sha256:{names[0]}"
@@ -157,7 +157,7 @@ def _contents_program() -> str:
     return f"{source}\n    print(Path({_CONTENTS!r}).read_text())\n"
 
 
-def _said(client: DockerClient, image: SandboxImage, program: str) -> str:
+def _output_of(client: DockerClient, image: SandboxImage, program: str) -> str:
     """What a Python program prints in a container as shut in as any."""
     python = image.equipment.python or "/usr/bin/python3"
     return bytes(
@@ -180,7 +180,7 @@ def _said(client: DockerClient, image: SandboxImage, program: str) -> str:
 # --- what it is called -------------------------------------------------------------------------------------
 
 
-def _known(target: str) -> None:
+def _check_target(target: str) -> None:
     if target not in (*TARGETS, THIN):
         raise UsageError(f"there is no image {target!r}; there are {', '.join(TARGETS)} and {THIN}")
 

@@ -238,8 +238,8 @@ def _dot(link: Link) -> Step:
 
     def step(m: Machine) -> None:
         a, b, total = x(m), y(m), z(m)
-        for place in range(4 // first.itemsize):
-            left, right = _part(a, place, first), _part(b, place + skipped, second)
+        for index in range(4 // first.itemsize):
+            left, right = _part(a, index, first), _part(b, index + skipped, second)
             total = total + (left * right).astype(np.uint32)
         m.write(to, total)
 
@@ -259,9 +259,9 @@ def _difference(link: Link) -> Step:
 
     def step(m: Machine) -> None:
         a, b, total = x(m), y(m), z(m)
-        for place in range(4):
-            apart = np.abs(_part(a, place, kind) - _part(b, place, kind)).astype(np.uint32)
-            total = total + (apart if adds else apart << np.uint32(8 * place))
+        for index in range(4):
+            apart = np.abs(_part(a, index, kind) - _part(b, index, kind)).astype(np.uint32)
+            total = total + (apart if adds else apart << np.uint32(8 * index))
         m.write(to, total)
 
     return step
@@ -270,9 +270,9 @@ def _difference(link: Link) -> Step:
 _PARTS = {"U8": "u1", "S8": "i1", "U16": "u2", "S16": "i2"}
 
 
-def _part(word: NDArray[np.uint32], place: int, kind: np.dtype[Any]) -> NDArray[np.int64]:
+def _part(word: NDArray[np.uint32], index: int, kind: np.dtype[Any]) -> NDArray[np.int64]:
     """A byte or a half of words."""
-    shift = np.uint32(8 * kind.itemsize * place)
+    shift = np.uint32(8 * kind.itemsize * index)
     return (word >> shift).astype(f"u{kind.itemsize}").view(kind).astype(np.int64)
 
 

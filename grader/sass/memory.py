@@ -49,7 +49,7 @@ def spaced(link: Link, operand: Operand, space: str, make: Callable[[str, Reader
     others = [(start, make(name, _behind(address, start))) for name, start in windows.items()]
 
     def step(m: Machine) -> None:
-        where, before, made = address(m), m.mask, len(m.trace.accesses)
+        where, before, recorded = address(m), m.mask, len(m.trace.accesses)
         rest = acting(m)
         for start, access in others:
             inside = rest & (where >= start) & (where < start + WINDOW_BYTES)
@@ -60,7 +60,7 @@ def spaced(link: Link, operand: Operand, space: str, make: Callable[[str, Reader
             m.mask = rest
             to_global(m)
         m.mask = before
-        del m.trace.accesses[made + 1 :]  # one for each instruction that is issued
+        del m.trace.accesses[recorded + 1 :]  # one for each instruction that is issued
 
     return step
 

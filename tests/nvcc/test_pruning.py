@@ -84,7 +84,7 @@ def test_a_declaration_does_not_declare_the_types_that_it_mentions(text: str, na
 def test_nobody_guesses_what_a_declaration_declares(text: str) -> None:
     """What is not understood stays in every unit."""
     assert [d.declares for d in declarations(text)] == [None]
-    assert index_of(text).kept(()) == {0}
+    assert index_of(text).required(()) == {0}
 
 
 OPERATORS = """struct pair { int a; };
@@ -121,7 +121,7 @@ def test_an_operator_stays_with_a_type_that_it_is_applied_to(name: str, kept: se
     expected = {text for text in texts if text.startswith(tuple(kept | always))}
     if name != "range":  # the member mentions its class, which is declared and kept with it
         expected |= {text for text in texts if "range" in text or "helper" in text}
-    assert {texts[number] for number in index.kept({name})} == expected
+    assert {texts[number] for number in index.required({name})} == expected
 
 
 def test_namespaces_and_blocks_of_c_are_looked_into() -> None:

@@ -76,18 +76,18 @@ def estimate_build(
     if timing is None:
         raise ValueError("nothing is timed")
     timing = replace(timing, shape=shape or timing.shape)
-    nothing = Estimate(device, device_of(device).name, timing.baseline, timing.shape)
+    empty = Estimate(device, device_of(device).name, timing.baseline, timing.shape)
     try:
         baseline = _baseline(assignment, plan.seed, timing, tools, device)
         kernel = _estimated(assignment, plan.seed, built, timing, tools, device, code)
         changes = changes_that_help(baseline, kernel)
     except NotEstimatedError as problem:
-        return replace(nothing, problem=problem.problem, details=problem.details)
+        return replace(empty, problem=problem.problem, details=problem.details)
     except Exception:  # noqa: BLE001 - what a model does not foresee must not cost a student the grade
         log_swallowed("the estimate of speed")
-        return replace(nothing, problem="failed")
+        return replace(empty, problem="failed")
     return replace(
-        nothing,
+        empty,
         ratio=ratio_of(baseline, kernel.estimate),
         error_bound=ERROR_BOUND,
         kernels=((STUDENT, kernel.estimate), (timing.baseline, baseline)),
@@ -122,10 +122,10 @@ def _estimated(
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
     arguments = timing_sets(assignment, built.constants, oracle, timing, seed)[0]
     try:
-        made = code.result() if code else code_for(tools, built, device)
+        compiled = code.result() if code else code_for(tools, built, device)
     except ToolMissing as problem:
         raise NotEstimatedError("no-disassembler") from problem
-    return estimate_kernel(made, built, launch, arguments, device_of(device))
+    return estimate_kernel(compiled, built, launch, arguments, device_of(device))
 
 
 _baselines: dict[tuple[str, int, str, Named[int]], KernelEstimate] = {}
@@ -139,20 +139,22 @@ def _baseline(
     if recorded_counters(assignment) is None:
         key = (assignment.digest, seed, device, timing.shape)
         if key not in _baselines:
-            _baselines[key] = _kept(assignment, seed, timing, tools, device)
+            _baselines[key] = _cached_baseline(assignment, seed, timing, tools, device)
         return _baselines[key]
     same_shape = assignment.timing is not None and timing.shape == assignment.timing.shape
-    known = dict(recorded_estimates(assignment)) if same_shape else {}
-    if device not in known:
+    recorded = dict(recorded_estimates(assignment)) if same_shape else {}
+    if device not in recorded:
         raise NotEstimatedError("no-baseline")
-    return known[device]
+    return recorded[device]
 
 
-def _kept(assignment: Assignment, seed: int, timing: TimingPlan, tools: Tools, device: str) -> KernelEstimate:
-    """The baseline's time from its source, or from the cache of the ``tools`` where it is known."""
+def _cached_baseline(
+    assignment: Assignment, seed: int, timing: TimingPlan, tools: Tools, device: str
+) -> KernelEstimate:
+    """The baseline's time from its source, or from the cache of the ``tools`` where it holds one."""
     toolchain = (tools.toolchain.version, tools.toolchain.host_version)
-    asked = (timing.baseline, timing.shape, timing.inputs, device)
-    entry = tools.cache and entry_for(tools.cache, (assignment.digest, seed, *asked, *toolchain))
+    task = (timing.baseline, timing.shape, timing.inputs, device)
+    entry = tools.cache and entry_for(tools.cache, (assignment.digest, seed, *task, *toolchain))
     estimate = entry and load(entry)
     if not estimate:
         built = staff_build(assignment, timing.baseline, tools)

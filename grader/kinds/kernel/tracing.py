@@ -100,14 +100,14 @@ class _Place:
 
 def trace_to_show(plan: Plan, submission: Submission, built: Build, grade: Grade) -> TraceScene | None:
     """The trace for the reports of a grade; None where all is right or no case is small enough."""
-    place = _place(grade)
-    if place is None or plan.assignment.kernel.sizes:  # sizes that the file sets need a build of their own
+    watched = _block_to_show(grade)
+    if watched is None or plan.assignment.kernel.sizes:  # sizes that the file sets need a build of their own
         return None
-    case = place.request.case
+    case = watched.request.case
     kernel = dict(built.others).get(case.kernel, built)
     try:
         with limited():
-            scene = scene_of(plan.assignment, submission, kernel, place.request)
+            scene = scene_of(plan.assignment, submission, kernel, watched.request)
     except UsageError:  # another launch, or no such block in it
         return None
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
@@ -115,10 +115,10 @@ def trace_to_show(plan: Plan, submission: Submission, built: Build, grade: Grade
         return None
     findings = tuple(map(current().worded, scene.trace.findings))
     # The seed of a graded class decides hidden cases as well, and what is made here is put into reports.
-    return replace(scene, trace=replace(scene.trace, findings=findings), mark=place.mark, seed=None)
+    return replace(scene, trace=replace(scene.trace, findings=findings), mark=watched.mark, seed=None)
 
 
-def _place(grade: Grade) -> _Place | None:
+def _block_to_show(grade: Grade) -> _Place | None:
     cases = [
         case
         for case in (grade.evidence.cases if grade.evidence else ())

@@ -170,12 +170,12 @@ def _in_device_memory(
         inputs[argument] = array
     values, bound = _expected(check, able, _Given(given.shape, inputs))
     _, after = launch.pointers.get(check.arguments.index(check.output), (b"", b""))
-    got = _as_array(after, np.dtype(check.dtype), values.shape)
-    if got is None:
+    written = _as_array(after, np.dtype(check.dtype), values.shape)
+    if written is None:
         extents = _extents(values.shape)
         message = text_of("kernel-output-too-small", kernel=check.kernel, extents=extents, type=check.dtype)
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
-    wrong = WrongOutput(name, got, values, bound, _nowhere(got), _named(inputs))
+    wrong = WrongOutput(name, written, values, bound, _nowhere(written), _named(inputs))
     return replace(_explained(assignment, case, wrong, able), kernel=check.kernel)
 
 
@@ -204,10 +204,10 @@ def _in_file(
     output, able = check.output, _able(check, oracle)
     given = _given(check, able, case)
     values, bound = _expected(check, able, given)
-    got = _read(run, check.of, np.dtype(check.dtype), values.shape)
-    if isinstance(got, str):
-        return Finding(FindingKind.WRONG_OUTPUT, got, address=output)
-    wrong = WrongOutput(output, got, values, bound, _nowhere(got), _named(given.arrays))
+    written = _read(run, check.of, np.dtype(check.dtype), values.shape)
+    if isinstance(written, str):
+        return Finding(FindingKind.WRONG_OUTPUT, written, address=output)
+    wrong = WrongOutput(output, written, values, bound, _nowhere(written), _named(given.arrays))
     return _explained(assignment, case, wrong, able)
 
 
