@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from grader.batch import OutFolder
 from grader.cli.main import main
+from tests.documents import blocks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -224,3 +228,31 @@ def test_what_is_no_shard_is_refused(text: str, capsys: pytest.CaptureFixture[st
         main(["grade", "memory-analysis", "x", "-o", "y", f"--shard={text}"])
     assert ended.value.code == 2
     assert "expected a part and how many there are, such as 2/8" in capsys.readouterr().err
+
+
+def test_the_job_for_kubernetes_in_the_documents_grades_its_part(handed_in: Path, tmp_path: Path) -> None:
+    """Its command, for two parts with the index that Kubernetes counts, and the volume in another folder."""
+    (text,) = (block for block in blocks("docs/clusters.md", "yaml") if "kind: Job" in block)
+    job = yaml.safe_load(text)["spec"]
+    (container,) = job["template"]["spec"]["containers"]
+    assert {v["name"] for v in container["volumeMounts"]} == {
+        v["name"] for v in job["template"]["spec"]["volumes"]
+    }
+    shell, option, script = container["command"]
+    assert f"$part/{job['completions']} " in script
+    for written, tried in {
+        f"/{job['completions']} ": "/2 ",
+        "tiled-matmul": "memory-analysis",
+        "/class/submissions": str(handed_in),
+        "/class/": f"{tmp_path}/",
+        "grader grade": f"{sys.executable} -m grader grade",
+    }.items():
+        script = script.replace(written, tried)
+    for index in range(2):
+        variables = os.environ | {"JOB_COMPLETION_INDEX": str(index)}
+        subprocess.run([shell, option, script], env=variables, check=True)
+    parts = sorted((tmp_path / "parts").iterdir())
+    assert [part.name for part in parts] == ["1", "2"]
+    assert merged(*parts, tmp_path / "all") == 0
+    assert graded(handed_in, tmp_path / "whole", "--seed", "7") == 0
+    assert (tmp_path / "all/gradebook.csv").read_bytes() == (tmp_path / "whole/gradebook.csv").read_bytes()
