@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import pytest
@@ -256,6 +257,16 @@ def test_a_failure_of_the_sandbox_is_an_error_of_its_case() -> None:
     assert first.program is not None
     assert (first.program.returncode, first.error) == (3, "")
     assert (second.program, second.error, second.completed) == (None, "the engine is gone", False)
+
+
+def test_a_run_on_a_disk_that_is_nearly_full_shows_nothing(
+    actor: Build, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that cannot write its file ends with a status that looks like a mistake."""
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2**20))
+    (case,) = _cases(_plan(_case("status", "1")), _submission(ACTOR), actor, tools)
+    assert case.error.startswith("the temporary folder's disk has only 1 MiB left")
+    assert (case.program, case.findings, case.completed) == (None, (), False)
 
 
 def test_an_output_that_fills_its_limit_was_cut() -> None:

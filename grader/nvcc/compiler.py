@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import signal
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -21,6 +19,7 @@ from grader.nvcc.problems import part, problem
 from grader.nvcc.toolchain import CUBIN, PTX, UNIT
 from grader.sandbox import Job, Limits, Status
 from grader.sandbox.exchange import own_words
+from grader.sandbox.local import check_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -274,6 +273,8 @@ class Compiler:
         """Raise for a step that did not end by itself: CompileRefused, or OurError where it is our fault."""
         if _DISK_FULL in own_words(outcome.stderr):
             raise self._full()
+        if _DISK_FULL in outcome.stdout + outcome.stderr:  # in a line that a source can forge, as of cudafe++
+            self._check_room()
         if outcome.status is Status.EXIT and _KILLED.search(outcome.stderr):
             raise OurError(f"the compiler was killed from outside (signal {signal.SIGKILL})")
         if outcome.status is Status.EXIT:
@@ -292,18 +293,9 @@ class Compiler:
         return StorageError("the compiler cannot write its files: the temporary folder's disk is full")
 
     def _check_room(self) -> None:
-        """Raise StorageError where a failure that names no line may come of a disk that is nearly full.
-
-        Not every compiler says that it could not write: cicc crashes, g++ speaks of an invalid argument.
-        """
-        if self.sandbox.shuts_in:
-            return
-        free = shutil.disk_usage(tempfile.gettempdir()).free
-        if free < self.limits.file_bytes:
-            raise StorageError(
-                f"the compiler failed, and the temporary folder's disk has {free // _MEBIBYTE} MiB left; "
-                "free some space there, or set TMPDIR to another folder"
-            )
+        """Raise StorageError where a failure may come of a disk that is nearly full: see `check_room`."""
+        if not self.sandbox.shuts_in:
+            check_room()
 
     def _why_stopped(self, outcome: Outcome) -> tuple[Clause, ...]:
         limits = self.limits

@@ -27,12 +27,15 @@ from typing import TYPE_CHECKING, Self
 from grader.errors import OurError, StorageError, ToolMissing
 from grader.sandbox import supervisor
 from grader.sandbox.exchange import bounds, outcome_of
-from grader.sandbox.job import Equipment, Result
+from grader.sandbox.job import MEBIBYTE, Equipment, Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.sandbox.job import Job, Stage
+
+_ROOM = 64 * MEBIBYTE
+"""With less free, which is what one file of a job may take, a job may have failed for want of space."""
 
 _WITHOUT_NETWORK = ("unshare", "--user", "--map-current-user", "--net", "--")
 
@@ -70,6 +73,19 @@ def folder_of_a_job() -> Iterator[Path]:
             f"the temporary folder {tempfile.gettempdir()} cannot be used: {problem.strerror}; "
             "free some space there, or set TMPDIR to another folder"
         ) from None
+
+
+def check_room() -> None:
+    """Raise StorageError where a job that ran here may have gone wrong because the disk is nearly full.
+
+    Few programs say so: cicc crashes, g++ speaks of an invalid argument, a student's leaves half a file.
+    """
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    if free < _ROOM:
+        raise StorageError(
+            f"the temporary folder's disk has only {free // MEBIBYTE} MiB left, too little to rely on "
+            "what was compiled or run there; free some space, or set TMPDIR to another folder"
+        )
 
 
 def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> supervisor.Ending:

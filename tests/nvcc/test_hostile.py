@@ -196,6 +196,7 @@ def test_our_own_failures_are_errors_of_ours(outcome: Outcome, error: type[OurEr
         build_ending(outcome)
 
 
+FULL = b"student_source.cu(65): error: error while writing generated C++ file: No space left on device\n"
 UNWRITTEN = b"<built-in>: fatal error: when writing output to grader_unit.cpp1.ii: Invalid argument\n"
 
 
@@ -205,15 +206,16 @@ UNWRITTEN = b"<built-in>: fatal error: when writing output to grader_unit.cpp1.i
         Outcome(Status.SIGNAL, -11, b"", b"", 0.1),
         Outcome(Status.EXIT, 4, b"", b"???", 0.1),
         Outcome(Status.EXIT, 1, b"", UNWRITTEN + b"compilation terminated.\n", 0.1),
+        Outcome(Status.EXIT, 4, b"", FULL, 0.1),
     ],
-    ids=["crash", "gives up", "cannot write"],
+    ids=["crash", "gives up", "cannot write", "cannot write and names a line"],
 )
-def test_a_failure_without_a_line_is_ours_where_the_disk_is_nearly_full(
+def test_what_a_full_disk_makes_of_a_file_is_ours_where_the_disk_is_nearly_full(
     outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where it cannot write, cicc crashes, and g++ speaks of an invalid argument."""
+    """Unable to write, cicc crashes, g++ speaks of an invalid argument, cudafe++ names the last line."""
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=3 * 2**20))
-    with pytest.raises(StorageError, match="disk has 3 MiB left; free some space"):
+    with pytest.raises(StorageError, match="disk has only 3 MiB left, too little to rely on"):
         build_ending(outcome)
 
 

@@ -30,6 +30,7 @@ from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.nvcc.units import label_of
 from grader.plan import size
 from grader.sandbox import Job, Limits, Stage, Status
+from grader.sandbox.local import check_room
 from grader.steps import Step, begin
 
 if TYPE_CHECKING:
@@ -279,13 +280,20 @@ class _Runner:
         if not self.built.ok:
             return CaseEvidence(case, completed=False, findings=(not_built(self.built, case),))
         try:
-            if self.channel and self.built.ptx:
-                return self._on_emulator(case, limits)
-            run = program_run(self._ran(self._job(case, limits, None)), limits)
-            judged = self.task.judged(case, run, (), None)
-            return judged if self.built.calls_device else replace(judged, launches=0, streams=0)
+            shown = self._shown(case, limits)
+            if not self.sandbox.shuts_in:
+                check_room()
         except OurError as problem:
             return CaseEvidence(case, completed=False, error=str(problem))
+        return shown
+
+    def _shown(self, case: Case, limits: Limits) -> CaseEvidence:
+        """See `evidence`; raises OurError where a run fails on our side."""
+        if self.channel and self.built.ptx:
+            return self._on_emulator(case, limits)
+        run = program_run(self._ran(self._job(case, limits, None)), limits)
+        judged = self.task.judged(case, run, (), None)
+        return judged if self.built.calls_device else replace(judged, launches=0, streams=0)
 
     def _job(self, case: Case, limits: Limits, device: EmulatedDevice | None) -> Job:
         given = self.task.given(case, device)
