@@ -40,7 +40,8 @@ _PREPROCESSOR_OPTIONS = (
     f"-fmax-errors={diagnostics.MOST_FINDINGS + 5}",
 )
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
-_DISK_FULL = b"No space left on device"
+_DISK_FULL = re.compile(rb"No space left on device|Disk quota exceeded")
+_NO_PROCESS = b"Resource temporarily unavailable"
 _KILLED = re.compile(
     rb"^\S{0,200}g\+\+\S{0,40}: fatal error: Killed signal terminated program \w+\n"
     rb"(?:compilation terminated\.\n)?\Z",
@@ -271,9 +272,14 @@ class Compiler:
 
     def _check_limits(self, outcome: Outcome) -> None:
         """Raise for a step that did not end by itself: CompileRefused, or OurError where it is our fault."""
-        if _DISK_FULL in own_words(outcome.stderr):
+        words = own_words(outcome.stderr)
+        if _DISK_FULL.search(words):
             raise self._full()
-        if _DISK_FULL in outcome.stdout + outcome.stderr:  # in a line that a source can forge, as of cudafe++
+        if _NO_PROCESS in words:
+            raise OurError("the compiler could not start its programs: this machine runs as many as it may")
+        if _DISK_FULL.search(
+            outcome.stdout + outcome.stderr
+        ):  # in a line that a source can forge, as of cudafe++
             self._check_room()
         if outcome.status is Status.EXIT and _KILLED.search(outcome.stderr):
             raise OurError(f"the compiler was killed from outside (signal {signal.SIGKILL})")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _ROOM = 64 * MEBIBYTE
 """With less free, which is what one file of a job may take, a job may have failed for want of space."""
+_PROBE = 4 * MEBIBYTE
 
 _WITHOUT_NETWORK = ("unshare", "--user", "--map-current-user", "--net", "--")
 
@@ -69,16 +70,14 @@ def folder_of_a_job() -> Iterator[Path]:
     except supervisor.MissingError as missing:
         raise ToolMissing(_how_to_get(str(missing))) from None
     except OSError as problem:
-        raise StorageError(
-            f"the temporary folder {tempfile.gettempdir()} cannot be used: {problem.strerror}; "
-            "free some space there, or set TMPDIR to another folder"
-        ) from None
+        raise _unusable(problem) from None
 
 
 def check_room() -> None:
     """Raise StorageError where a job that ran here may have gone wrong because the disk is nearly full.
 
-    Few programs say so: cicc crashes, g++ speaks of an invalid argument, a student's leaves half a file.
+    Few programs say so: cicc crashes, g++ speaks of an invalid argument, a student's leaves half a file. A
+    quota, or the number of files, may be used up before the disk is.
     """
     free = shutil.disk_usage(tempfile.gettempdir()).free
     if free < _ROOM:
@@ -86,6 +85,18 @@ def check_room() -> None:
             f"the temporary folder's disk has only {free // MEBIBYTE} MiB left, too little to rely on "
             "what was compiled or run there; free some space, or set TMPDIR to another folder"
         )
+    try:
+        with tempfile.TemporaryFile() as probe:
+            os.posix_fallocate(probe.fileno(), 0, _PROBE)
+    except OSError as problem:
+        raise _unusable(problem) from None
+
+
+def _unusable(problem: OSError) -> StorageError:
+    return StorageError(
+        f"the temporary folder {tempfile.gettempdir()} cannot be used: {problem.strerror}; "
+        "free some space there, or set TMPDIR to another folder"
+    )
 
 
 def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> supervisor.Ending:

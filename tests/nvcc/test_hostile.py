@@ -170,12 +170,20 @@ def test_too_much_output_is_told() -> None:
     assert message == "the compiler was stopped: this file makes it write more than 64 MiB"
 
 
+NO_PROCESS = (
+    b"g++: fatal error: cannot execute 'cc1plus': vfork: Resource temporarily unavailable\n"
+    b"compilation terminated.\n"
+)
+
+
 @pytest.mark.parametrize(
     ("outcome", "error", "message"),
     [
         (Outcome(Status.SIGNAL, -9, b"", b"", 0.1), OurError, "killed from outside"),
         (Outcome(Status.EXIT, 1, b"", DRIVER_OF_A_KILLED_PROGRAM, 0.1), OurError, "killed from outside"),
         (Outcome(Status.EXIT, 1, b"", b"cannot write: No space left on device", 0.1), StorageError, "full"),
+        (Outcome(Status.EXIT, 1, b"", b"cannot write: Disk quota exceeded", 0.1), StorageError, "full"),
+        (Outcome(Status.EXIT, 1, b"", NO_PROCESS, 0.1), OurError, "this machine runs as many as it may"),
         (
             Outcome(
                 Status.EXIT,
@@ -188,7 +196,7 @@ def test_too_much_output_is_told() -> None:
             "do not work together: cuda_runtime.h",
         ),
     ],
-    ids=["killed", "what g++ starts is killed", "disk full", "no toolkit headers"],
+    ids=["killed", "what g++ starts is killed", "disk full", "quota", "no process", "no toolkit headers"],
 )
 def test_our_own_failures_are_errors_of_ours(outcome: Outcome, error: type[OurError], message: str) -> None:
     """What the student cannot help is raised, never found."""

@@ -13,7 +13,7 @@ import pytest
 
 from grader.errors import StorageError, ToolMissing
 from grader.sandbox import Job, Limits, LocalSandbox, Stage, Status
-from grader.sandbox.local import _without_network
+from grader.sandbox.local import _without_network, check_room
 from grader.sandbox.supervisor import fetch
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
@@ -229,6 +229,18 @@ def test_an_unusable_temporary_folder_is_our_error(
     monkeypatch.setattr("grader.sandbox.supervisor.place", full)
     with pytest.raises(StorageError, match="No space left on device; free some space"):
         sandbox.run(Job(("true",)))
+
+
+def test_a_quota_that_is_used_up_is_our_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts before the disk is full."""
+
+    def used_up(*_: object) -> None:
+        raise OSError(122, "Disk quota exceeded")
+
+    check_room()
+    monkeypatch.setattr("os.posix_fallocate", used_up)
+    with pytest.raises(StorageError, match="cannot be used: Disk quota exceeded; free some space"):
+        check_room()
 
 
 def test_limits_of_the_grader_itself_are_respected(
