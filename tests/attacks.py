@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests.bundled import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,13 +37,13 @@ class Expected:
 
 def hurting_neighbours() -> tuple[str, ...]:
     """The attacks that are after whoever is graded beside them, by their files' names without suffix."""
-    table = yaml.safe_load((FOLDER / "attacks.yaml").read_text("utf-8"))
+    table = read_table(FOLDER / "attacks.yaml")
     return tuple(name.removesuffix(".cu") for name, entry in table.items() if entry.get("hurts_neighbours"))
 
 
 def expectations(backend: str) -> dict[str, Expected]:
     """By file, what attacks.yaml says of a backend; raises ValueError for a key that it does not know."""
-    table: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "attacks.yaml").read_text("utf-8"))
+    table: dict[str, dict[str, Any]] = read_table(FOLDER / "attacks.yaml")
     for name, entry in table.items():
         unknown = (set(entry) - _KEYS) | (set(entry[backend]) - _PARTS)
         if unknown or not entry.get("tries"):

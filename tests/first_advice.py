@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ class FirstAdvice:
     def grade(self, assignment: str, file: Path) -> Grade:
         """The grade of one file; the assignment is prepared once."""
         if assignment not in self.plans:
-            wanted = load_assignment(find_assignment(assignment))
+            wanted = bundled(assignment)
             self.plans[assignment] = pipeline.make_plan(wanted, self.seed, self.tools, visible_only=True)
         submission = Submission(file.name, file.name, file.read_bytes(), "")
         return pipeline.grade(self.plans[assignment], submission, self.tools)

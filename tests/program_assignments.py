@@ -9,13 +9,12 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-import yaml
-
 from grader import pipeline
 from grader.assignment import staff_folder
 from grader.model import Build, Finding, FindingKind, Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.bundled import read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 
 def mistakes(assignment: Assignment) -> dict[str, dict[str, list[str]]]:
     """The table of the mistakes, by file."""
-    text = (staff_folder(assignment) / "mistakes/mistakes.yaml").read_text(encoding="utf-8")
-    table: dict[str, dict[str, list[str]]] = yaml.safe_load(text)
+    table: dict[str, dict[str, list[str]]] = read_table(staff_folder(assignment) / "mistakes/mistakes.yaml")
     return table
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
 from grader.assignment.feedback import read
 from grader.messages import sentences_of, speaking, templates_of
 from grader.messages.trace import TRACE_SCRIPT
@@ -22,6 +21,7 @@ from grader.reports.audience import student_view
 from grader.sandbox import LocalSandbox
 from grader.submission import read_submission
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.references import MISTAKES
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ DATA = re.compile(
 
 def in_german(name: str) -> Assignment:
     """A bundled assignment with German texts, titles and hints."""
-    assignment = load_assignment(find_assignment(name))
+    assignment = bundled(name)
     rubric = tuple(replace(item, title=f"Punkt {item.id}", hint="") for item in assignment.rubric)
     return replace(assignment, rubric=rubric, feedback=GERMAN, title="Aufgabe")
 

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
 
 from grader import pipeline
-from grader.assignment import bundled_ids, find_assignment, load_assignment, staff_folder
+from grader.assignment import bundled_ids, find_assignment, staff_folder
 from grader.model import Assignment, KernelInterface, Submission, Verdict, Visibility
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled, read_table
 from tests.grade_record import grade_record
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.timeout(600)
 
 ASSIGNMENTS = {
     assignment.id: assignment
-    for assignment in (load_assignment(find_assignment(name)) for name in bundled_ids())
+    for assignment in (bundled(name) for name in bundled_ids())
     if isinstance(assignment.interface, KernelInterface)
 }
 SEED = 11
@@ -40,8 +40,7 @@ NOT_ON_THE_EMULATOR = ("speedup",)
 
 
 def _mistakes(assignment: Assignment) -> dict[str, dict[str, Any]]:
-    text = (staff_folder(assignment) / "mistakes" / "mistakes.yaml").read_text("utf-8")
-    table: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    table: dict[str, dict[str, Any]] = read_table(staff_folder(assignment) / "mistakes" / "mistakes.yaml")
     return table
 
 

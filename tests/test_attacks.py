@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.assignment import reference_folder
 from grader.batch import grade_class
 from grader.model import FindingKind, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.attacks import FOLDER, Expected, expectations
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from grader.model import Grade
 
 pytestmark = pytest.mark.timeout(600)  # the first test waits for all of them, hangs included
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 EXPECTED = expectations("emulator")
 SEED = 20
 HONEST = "honest.cu"

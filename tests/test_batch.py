@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import expand_cases, find_assignment, load_assignment
+from grader.assignment import expand_cases
 from grader.batch import BatchSession, OutFolder, executor, grade_class
 from grader.batch.executor import Graded
 from grader.batch.resume import store, write
@@ -28,6 +28,7 @@ from grader.model import HandIn, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.reports import sample_grades
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class DeadlySandbox(LocalSandbox):
 @pytest.fixture(scope="module")
 def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     """Three submissions that bring their process to its end, each in its way, among two that do not."""
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
     sandbox = DeadlySandbox()
     sandbox.marker = tmp_path_factory.mktemp("once") / "killed"
@@ -204,7 +205,7 @@ def test_a_server_that_ends_while_a_process_is_asked_of_it_is_asked_again(
         start(process)
 
     monkeypatch.setattr(ForkServerProcess, "start", once_refused)
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
     tools = Tools(find_toolchain(), LocalSandbox())
     (graded,) = grade_class(plan, [Submission("ada", "ada.cu", BROKEN, "ada")], tools, jobs=1)
@@ -246,7 +247,7 @@ def test_a_process_that_grades_finds_everything_loaded() -> None:
 
 def test_files_are_those_that_can_be_made_of_what_is_kept(tmp_path: Path) -> None:
     """The process that grades makes a submission's files; made again, they have not changed."""
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
     source = b'#include "own header.h"\n' + WRONG
@@ -273,7 +274,7 @@ def test_identical_submissions_are_graded_once(monkeypatch: pytest.MonkeyPatch, 
         return Graded(failed if trouble else replace(failed, verdict=Verdict.FAIL))
 
     monkeypatch.setattr(executor, "isolated", noted)
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
     late = HandIn("bob", late=True)
     ada, bob = (Submission(name, "k.cu", BROKEN, name, hand_in=late) for name in ("ada", "bob"))
@@ -291,7 +292,7 @@ def test_identical_submissions_are_graded_once(monkeypatch: pytest.MonkeyPatch, 
 
 def test_questions_are_graded_for_each_student() -> None:
     """They are drawn by name, so that equal answers need not be equally right."""
-    assignment = load_assignment(find_assignment("memory-analysis"))
+    assignment = bundled("memory-analysis")
     plan = pipeline.Plan(assignment, 1, (), ())
     ada, bob = (Submission(name, "a.yaml", b"x: 1", name) for name in ("ada", "bob"))
     assert executor.grouped(plan, [ada, bob]) == [[ada], [bob]]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
 from grader.backends.emulated_kernel import Handwriting, written_by_hand
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import FindingKind, Grade, KernelInterface, Submission, Verdict
@@ -16,6 +15,7 @@ from grader.nvcc import Tools, find_toolchain
 from grader.reports import audience
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from grader.model import Named
@@ -46,7 +46,7 @@ def graded(
     headers: Named[bytes] = (),
 ) -> Grade:
     """A vector sum with a line of its own, on visible cases."""
-    assignment = load_assignment(find_assignment("vector-add"))
+    assignment = bundled("vector-add")
     assert isinstance(assignment.interface, KernelInterface)
     assignment = replace(assignment, interface=replace(assignment.interface, inline_asm=inline_asm))
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())

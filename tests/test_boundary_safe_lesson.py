@@ -10,7 +10,7 @@ import pytest
 
 from grader import pipeline
 from grader.arithmetic import parse
-from grader.assignment import expand_cases, find_assignment, load_assignment, reference_folder, staff_folder
+from grader.assignment import expand_cases, reference_folder, staff_folder
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.checks import run_checks
 from grader.kinds.program.outputs import compared
@@ -32,6 +32,7 @@ from grader.nvcc.launch import plan_launch
 from grader.oracle import load_oracle, poison
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.program_assignments import lost, mistakes
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from grader.model import Grade
 
-ASSIGNMENT = load_assignment(find_assignment("boundary-safe-lesson"))
+ASSIGNMENT = bundled("boundary-safe-lesson")
 STAFF = staff_folder(ASSIGNMENT)
 MISTAKES = mistakes(ASSIGNMENT)
 ORACLE = load_oracle(reference_folder(ASSIGNMENT))

@@ -13,6 +13,7 @@ from grader.assignment import bundled_ids, find_assignment, load_assignment, sta
 from grader.assignment.handout import visible_part
 from grader.cli import main
 from grader.model import DEVICES, LIMITS, Visibility
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ def test_these_files_and_no_others(handed_out: Path) -> None:
 
 def test_no_hidden_case_or_item_can_be_guessed_from_them(handed_out: Path) -> None:
     """No id, no shape, no line of a solution, no comment of the staff's, no seed."""
-    original = load_assignment(find_assignment(LIKE))
+    original = bundled(LIKE)
     shown = texts(handed_out)
     told = shown["assignments/tiled-matmul/assignment.yaml"]
     counters = shown["reference/matmul/tiled-matmul/baselines.json"]
@@ -81,7 +82,7 @@ def test_no_hidden_case_or_item_can_be_guessed_from_them(handed_out: Path) -> No
 def test_what_is_handed_out_is_a_sound_assignment(handed_out: Path) -> None:
     """With the visible cases and items of the original, tags that are gone left out."""
     original, shown = (
-        load_assignment(find_assignment(LIKE)),
+        bundled(LIKE),
         load_assignment(handed_out / "assignments" / LIKE),
     )
     assert shown.cases == tuple(c for c in original.cases if c.visibility is Visibility.VISIBLE)
@@ -198,7 +199,7 @@ def test_the_same_assignment_gives_the_same_files_again(
 def test_a_program_keeps_its_headers_and_loses_its_hidden_runs(tmp_path: Path) -> None:
     """And what it should print in them."""
     assert main(["export-student", "boundary-safe-lesson", str(tmp_path)]) == 0
-    original = load_assignment(find_assignment("boundary-safe-lesson"))
+    original = bundled("boundary-safe-lesson")
     shown = load_assignment(tmp_path / "assignments/boundary-safe-lesson")
     assert shown.interface == original.interface
     hidden = [case.id for case in original.cases if case.visibility is not Visibility.VISIBLE]
@@ -276,7 +277,7 @@ def test_the_wheel_has_the_same_numbers(handed_out: Path) -> None:
 def test_every_bundled_assignment_can_be_handed_out(name: str, tmp_path: Path) -> None:
     """What comes out is sound, and holds nothing of the hidden cases."""
     assert main(["export-student", name, str(tmp_path)]) == 0
-    original, shown = load_assignment(find_assignment(name)), load_assignment(tmp_path / "assignments" / name)
+    original, shown = bundled(name), load_assignment(tmp_path / "assignments" / name)
     assert shown.cases == tuple(c for c in original.cases if c.visibility is Visibility.VISIBLE)
     assert "hidden" not in (tmp_path / "assignments" / name / "assignment.yaml").read_text(encoding="utf-8")
     assert not list(tmp_path.rglob("solution*"))

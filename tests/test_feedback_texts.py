@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.cli import main
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -36,6 +37,6 @@ def test_the_feedback_on_a_mistake_reads_as_it_should(
     assignment: str, mistake: str, golden: Golden, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The exit code is 1, and the text is the one that was read and found good."""
-    file = staff_folder(load_assignment(find_assignment(assignment))) / "mistakes" / mistake
+    file = staff_folder(bundled(assignment)) / "mistakes" / mistake
     assert main(["check", assignment, str(file), "--width", "100", "--backend", "emulator"]) == 1
     golden(f"feedback/{assignment}-{mistake.partition('.')[0]}.txt", capsys.readouterr().out)

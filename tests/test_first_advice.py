@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-import yaml
 
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.model import KernelInterface
+from tests.bundled import bundled, read_table
 from tests.first_advice import FirstAdvice, code, is_right
 from tests.references import MISTAKES
 
@@ -49,8 +49,8 @@ class Wrong(NamedTuple):
 
 
 def _table(assignment: str) -> list[Wrong]:
-    folder = staff_folder(load_assignment(find_assignment(assignment))) / "mistakes"
-    table: dict[str, dict[str, Any]] = yaml.safe_load((folder / "mistakes.yaml").read_text("utf-8"))
+    folder = staff_folder(bundled(assignment)) / "mistakes"
+    table: dict[str, dict[str, Any]] = read_table(folder / "mistakes.yaml")
     return [Wrong(assignment, folder / name, str(entry.get("first", ""))) for name, entry in table.items()]
 
 
@@ -72,9 +72,7 @@ def _marked(wrong: Wrong) -> Any:  # noqa: ANN401 - pytest's parameter sets
 
 def test_every_wrong_kernel_says_what_its_student_must_be_told_first() -> None:
     """A code that there is, in every table of kernels."""
-    assert all(
-        isinstance(load_assignment(find_assignment(a)).interface, KernelInterface) for a in ASSIGNMENTS
-    )
+    assert all(isinstance(bundled(a).interface, KernelInterface) for a in ASSIGNMENTS)
     assert len(WRONG) == 283
     unknown = [wrong for wrong in WRONG if wrong.first not in MISTAKES.keys() | OTHER_CODES]
     assert unknown == []

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
 
+from tests.bundled import read_table
 from tests.first_advice import FirstAdvice, code, is_right
 from tests.references import MISTAKES
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(600)
 
 FOLDER = Path(__file__).parent / "kernels" / "wrong"
-LABELS: dict[str, dict[str, str]] = yaml.safe_load((FOLDER / "labels.yaml").read_text("utf-8"))
+LABELS: dict[str, dict[str, str]] = read_table(FOLDER / "labels.yaml")
 
 QUICK = {
     *("textbook_m_times_m.cu", "textbook_block_squared.cu", "flat_wrong_length.cu", "tree_of_hundred.cu"),

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.arithmetic import parse
-from grader.assignment import find_assignment, load_assignment
 from grader.messages import text_of
 from grader.model import Verdict
 from grader.pipeline import make_plan
 from grader.reports import grade_json, html, record_json, text
+from tests.bundled import bundled
 from tests.first_advice import SEED, FirstAdvice, code
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def replaced(source: str, *changes: tuple[str, str]) -> str:
 def dynamic() -> FirstAdvice:
     """The product in tiles, launched with dynamic shared memory for two of them."""
     given = FirstAdvice()
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     interface = replace(assignment.kernel, shared=parse("2 * TILE_SIZE * TILE_SIZE * 4"))
     wanted = replace(assignment, interface=interface)
     given.plans["tiled-matmul"] = make_plan(wanted, SEED, given.tools, visible_only=True)

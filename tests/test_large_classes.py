@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import expand_cases, find_assignment, load_assignment
+from grader.assignment import expand_cases
 from grader.batch import OutFolder, executor, grade_class
 from grader.batch.executor import Graded
 from grader.batch.folder import load_grade
@@ -21,6 +21,7 @@ from grader.batch.slim import Slimming
 from grader.cli import main
 from grader.model import Submission
 from grader.reports import files, junit
+from tests.bundled import bundled
 from tests.reports.sample_grades import GRADES, full_marks, sample_class
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def test_grades_are_made_no_faster_than_they_are_taken(monkeypatch: pytest.Monke
         return Graded(full_marks())
 
     monkeypatch.setattr(executor, "isolated", grade)
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
     submissions = [Submission(f"{number}", "a.cu", b"%d" % number, "") for number in range(50)]
     jobs = 3

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.cli.main import main
 from grader.course.download import read_download
 from grader.kinds.answers.sheets import model_answers, with_expressions_worked_out
@@ -19,6 +19,7 @@ from grader.model import Submission, Verdict
 from grader.reports import text
 from grader.reports.audience import student_view
 from grader.submission import ANSWERS
+from tests.bundled import bundled, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from grader.model import Grade
     from tests.conftest import Golden
 
-ASSIGNMENT = load_assignment(find_assignment("memory-analysis"))
+ASSIGNMENT = bundled("memory-analysis")
 STAFF = staff_folder(ASSIGNMENT)
-MISTAKES = yaml.safe_load((STAFF / "mistakes" / "mistakes.yaml").read_text())
+MISTAKES = read_table(STAFF / "mistakes" / "mistakes.yaml")
 SEED = ASSIGNMENT.answers.seed
 LESSON = {
     "bytes-read": 64_704,

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
 from grader.backends import emulator
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
-ASSIGNMENT = load_assignment(find_assignment("vector-add"))
+ASSIGNMENT = bundled("vector-add")
 
 BIG = b"""__device__ float scratch[32 << 20];
 __global__ void vectorAdd(const float* A, const float* B, float* C, int N) {

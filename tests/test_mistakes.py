@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.assignment import reference_folder
 from grader.batch import grade_class
 from grader.model import FindingKind, Grade, Launch, Submission, Verdict
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.nvcc.launch import plan_launch
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled, read_table
 from tests.grade_record import grade_record
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(600)  # one of them grades forty files
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 FOLDER = reference_folder(ASSIGNMENT)
-MISTAKES = yaml.safe_load((FOLDER / "mistakes/mistakes.yaml").read_text(encoding="utf-8"))
+MISTAKES = read_table(FOLDER / "mistakes/mistakes.yaml")
 CORRECT = Path(__file__).parent / "kernels/correct"
 RIGHT = [FOLDER / "solution.cu", FOLDER / "double_buffered.cu"]
 STYLES = sorted(CORRECT.iterdir())

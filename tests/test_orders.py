@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from grader.model import Grade
 
-MATMUL = staff_folder(load_assignment(find_assignment("tiled-matmul"))) / "solution.cu"
+MATMUL = staff_folder(bundled("tiled-matmul")) / "solution.cu"
 
 REFERENCE = "cuda::atomic_ref<float, cuda::thread_scope_block>"
 
@@ -62,7 +63,7 @@ WAITING = {
 def graded(assignment: str, source: str) -> Grade:
     """The grade of a source on the visible cases."""
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
-    plan = pipeline.make_plan(load_assignment(find_assignment(assignment)), 1, tools, visible_only=True)
+    plan = pipeline.make_plan(bundled(assignment), 1, tools, visible_only=True)
     return pipeline.grade(plan, Submission("mine", "mine.cu", source.encode(), ""), tools)
 
 

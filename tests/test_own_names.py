@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
 from grader.checks import wording
 from grader.diagnosis.causes import context_of_submission
 from grader.model import Build, Evidence, Submission
@@ -17,12 +16,13 @@ from grader.nvcc.kernel import student_names
 from grader.reports import text
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from grader.model import CaseEvidence, Grade
 
-VECTOR = load_assignment(find_assignment("vector-add"))
-MATMUL = load_assignment(find_assignment("tiled-matmul"))
+VECTOR = bundled("vector-add")
+MATMUL = bundled("tiled-matmul")
 
 NO_GUARD = """\
 #define BLOCK_SIZE 256

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import expand_cases, find_assignment, load_assignment
+from grader.assignment import expand_cases
 from grader.emulator.launch import STEPS
 from grader.plan import ALL_WORK, LEAST_WORK, Plan
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from grader.model import Case
@@ -21,7 +22,7 @@ SEED = 7
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     """A plan with all cases of an assignment."""
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     return Plan(assignment, SEED, expand_cases(assignment, SEED), ())
 
 

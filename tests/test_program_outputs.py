@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.assignment import expand_cases, find_assignment, load_assignment, reference_folder
+from grader.assignment import expand_cases, reference_folder
 from grader.data_files import data_root
 from grader.errors import OurError, UsageError
 from grader.kinds.program.outputs import compared, verify
@@ -26,8 +26,9 @@ from grader.model import (
     Visibility,
 )
 from grader.oracle import load_oracle
+from tests.bundled import bundled
 
-ASSIGNMENT = load_assignment(find_assignment("boundary-safe-lesson"))
+ASSIGNMENT = bundled("boundary-safe-lesson")
 ORACLE = load_oracle(reference_folder(ASSIGNMENT))
 LESSON, WIDTH_50, WIDTH_7 = expand_cases(ASSIGNMENT, 1)
 

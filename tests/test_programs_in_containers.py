@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.model import Submission
 from grader.nvcc import Tools, find_toolchain, toolchain_in
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox_choice import container
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,7 @@ def _docker() -> Tools:
 @pytest.mark.parametrize("make_tools", [_bubblewrap, _docker])
 def test_host_code_reaches_its_device_out_of_a_sandbox(make_tools: Callable[[], Tools], name: str) -> None:
     """The solution has full marks; what the host does wrong is told with its line."""
-    tools, assignment = make_tools(), load_assignment(find_assignment(name))
+    tools, assignment = make_tools(), bundled(name)
     plan = pipeline.make_plan(assignment, 3, tools, visible_only=False)
 
     def graded(file: Path) -> Grade:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import record_json
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.program_assignments import lost, mistakes
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ FIRST: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }
 """By assignment and file, the item that is about a mistake, and how its message begins."""
 
-ASSIGNMENTS = {name: load_assignment(find_assignment(name)) for name in FIRST}
+ASSIGNMENTS = {name: bundled(name) for name in FIRST}
 MISTAKES = {name: mistakes(assignment) for name, assignment in ASSIGNMENTS.items()}
 TOLD = [(name, file) for name, files in FIRST.items() for file in files]
 OTHERS = [(name, file) for name, files in MISTAKES.items() for file in sorted(set(files) - set(FIRST[name]))]

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-import yaml
 
-from grader.assignment import expand_cases, load_assignment
+from grader.assignment import expand_cases
 from grader.model import Visibility
 from grader.oracle import load_oracle
+from tests.bundled import bundled, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,12 +25,10 @@ FOLDER = ROOT / "assignments" / "tiled-matmul"
 CORRECT = ROOT / "tests" / "kernels" / "correct"
 SAMPLE_CLASS = ROOT / "tests" / "sample_class"
 
-ASSIGNMENT = load_assignment(FOLDER)
+ASSIGNMENT = bundled("tiled-matmul")
 CASES = expand_cases(ASSIGNMENT, seed=1)
 ITEMS = {item.id: item for item in ASSIGNMENT.rubric}
-MISTAKES: dict[str, dict[str, Any]] = yaml.safe_load(
-    (MATMUL / "mistakes" / "mistakes.yaml").read_text("utf-8")
-)
+MISTAKES: dict[str, dict[str, Any]] = read_table(MATMUL / "mistakes" / "mistakes.yaml")
 
 
 class Shape(NamedTuple):
@@ -123,8 +121,8 @@ def test_no_case_is_larger_than_an_emulator_likes() -> None:
 def test_every_kind_of_inputs_is_known_and_in_use() -> None:
     """The cases of all products ask for what the oracle can make, and leave none of it out."""
     products = ("naive-matmul", "tiled-matmul-square", "matmul-speedup")
-    others = (plan for name in products for plan in load_assignment(FOLDER.parent / name).cases)
-    program = load_assignment(FOLDER.parent / "matmul-program")
+    others = (plan for name in products for plan in bundled(name).cases)
+    program = bundled("matmul-program")
     items = {str(dict(item.options).get("inputs", "")) for item in program.rubric} - {""}
     used = {case.inputs for case in CASES} | {plan.inputs for plan in others} | items
     assert used == set(load_oracle(MATMUL).kinds)

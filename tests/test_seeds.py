@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.assignment import draw_seed, expand_cases, find_assignment, load_assignment, reference_folder
+from grader.assignment import draw_seed, expand_cases, reference_folder
 from grader.batch import BatchSession, OutFolder
 from grader.batch.executor import BatchSetting
 from grader.batch.resume import session_for
@@ -15,9 +15,10 @@ from grader.cli import main
 from grader.kinds.kernel.planning import timing_sets
 from grader.oracle import load_oracle
 from grader.reports import grade_json
+from tests.bundled import bundled
 from tests.reports.sample_grades import partial_credit
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 SETTING = BatchSetting("emulator", "13.0")
 WIDE = 2**127 + 1
 ALIKE = [WIDE, WIDE + 2**32, WIDE + 2**63, WIDE + 2**64, WIDE - 2**127]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.model import KernelInterface, Parameter, Structure, Submission, Verdict
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 INTERFACE = KernelInterface("k", (Parameter("x", "inout", "float32"),), (), (), ())
 
@@ -108,7 +109,7 @@ __global__ void sumReduce(const float* values, float* total, int N) {
 
 def test_what_nobody_runs_earns_nothing() -> None:
     """One thread adds up all numbers; shuffles and shared memory stand where no thread comes to."""
-    assignment = load_assignment(find_assignment("reduction"))
+    assignment = bundled("reduction")
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(assignment, 11, tools, visible_only=True)
     solution = (staff_folder(assignment) / "solution.cu").read_bytes()

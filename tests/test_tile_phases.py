@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.program_assignments import graded_on_host, lost, mistakes
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from grader.model import Grade
 
-ASSIGNMENT = load_assignment(find_assignment("tile-phases"))
+ASSIGNMENT = bundled("tile-phases")
 STAFF = staff_folder(ASSIGNMENT)
 MISTAKES = mistakes(ASSIGNMENT)
 ITEMS = {item.id: dict(item.options) for item in ASSIGNMENT.rubric}

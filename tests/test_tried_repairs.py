@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.assignment import reference_folder
 from grader.backends import emulated_kernel
 from grader.errors import OurError
 from grader.mistakes import bundled_texts
@@ -17,11 +17,12 @@ from grader.model import AdviceKind, FindingKind, Grade, Submission
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 FOLDER = reference_folder(ASSIGNMENT)
 READ = f"To read: {bundled_texts().concepts['barrier']}."
 
@@ -151,7 +152,7 @@ def test_advice_that_is_switched_off_is_not_given() -> None:
     for assignment, told in ((quiet, 0), (replace(quiet, advice=True), 1)):
         plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
         assert len(pipeline.grade(plan, Submission("s", "s.cu", staff("naive"), ""), tools).advice) == told
-    assert not load_assignment(find_assignment("naive-matmul")).advice
+    assert not bundled("naive-matmul").advice
 
 
 def test_a_racy_kernel_gets_no_advice(check: Callable[[bytes], Grade]) -> None:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.model import Severity, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Grader = Callable[[str], Grade]
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (staff_folder(ASSIGNMENT) / "solution.cu").read_text("utf-8")
 
 BARRIER = "__syncthreads();"

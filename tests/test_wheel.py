@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.assignment import bundled_ids, find_assignment, handout, load_assignment
+from grader.assignment import bundled_ids, handout
+from tests.bundled import bundled
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTION = ROOT / "reference/matmul/solution.cu"
@@ -78,7 +79,7 @@ def test_of_assignments_it_holds_what_students_may_have(contents: dict[str, byte
     for name in bundled_ids():
         recorded = ROOT / "handouts" / f"{name}.json"
         baselines = recorded.read_text(encoding="utf-8") if recorded.is_file() else ""
-        expected |= handout.handout_files(load_assignment(find_assignment(name)), baselines)
+        expected |= handout.handout_files(bundled(name), baselines)
     assert _data(contents, "assignments") | _data(contents, "reference") == expected
     assert len(expected) > 40
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
 from grader.cli import main
 from grader.kinds.answers.sheets import model_answers
+from tests.bundled import bundled
 from tests.course.test_layouts import written
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ QUESTIONS = "memory-analysis"
 
 def answers(student: str) -> bytes:
     """The sheet of this student with all answers right, and nothing that says whose it is."""
-    assignment = load_assignment(find_assignment(QUESTIONS))
+    assignment = bundled(QUESTIONS)
     filled = model_answers(assignment, student, assignment.answers.seed)
     return filled.split("\n", 1)[1].encode()
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
 from grader.batch import OutFolder, class_page
 from grader.cli import main
 from grader.course.similarity import similar
 from grader.reports.class_page import render_similar
+from tests.bundled import bundled
 from tests.reports.payloads import PAYLOADS
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +76,7 @@ def test_the_page_shows_both_and_says_what_it_is_not() -> None:
 
 def test_the_page_is_written_anew_only_where_a_text_has_changed(tmp_path: Path) -> None:
     """Or where it is missing or damaged: comparing a large class takes its time."""
-    out, assignment = OutFolder(tmp_path), load_assignment(find_assignment("tiled-matmul"))
+    out, assignment = OutFolder(tmp_path), bundled("tiled-matmul")
     texts = {"a": CLASS["boris"], "b": renamed(CLASS["boris"])}
     page = tmp_path / "similar.html"
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
 from grader.diagnosis import (
     SubmissionContext,
     WrongOutput,
@@ -34,8 +33,9 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from tests.bundled import bundled
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 CONSTANTS = (("TILE_SIZE", 16),)
 
 
@@ -84,7 +84,7 @@ def test_hidden_cases_do_not_vote_where_visible_ones_fail() -> None:
 @pytest.mark.parametrize("name", ["tiled-matmul", "matmul-function"])
 def test_a_mistake_is_explained_with_the_arrays_that_are_read(name: str) -> None:
     """By their names in the file, of a function that is called as of a kernel that is launched."""
-    assignment = load_assignment(find_assignment(name))
+    assignment = bundled(name)
     (judged,) = agree_on_mistakes(assignment, Build(ok=True), (case("a", wrong("a-transposed")),))
     compared = judged.comparisons[0]
     assert "A" in re.findall(r"\w+", compared.explanation + compared.hint)

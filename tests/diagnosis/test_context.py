@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.diagnosis import SubmissionContext, context_of_submission
 from grader.model import (
     Access,
@@ -23,6 +23,7 @@ from grader.model import (
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 
 def evidence(*cases: CaseEvidence) -> Evidence:
@@ -45,7 +46,7 @@ def outside(verb: str, array: str, line: int) -> Finding:
 
 def test_the_mistake_of_most_elements_and_its_array_are_known() -> None:
     """A small shape that looks like another mistake does not decide."""
-    assignment = load_assignment(find_assignment("naive-matmul"))
+    assignment = bundled("naive-matmul")
     cases = (case("tiny", "b-transposed", 1), case("wide", "a-leading-dimension", 90))
     found = context_of_submission(assignment, evidence(*cases))
     assert (found.shown, found.misread, found.vectors) == ("a-leading-dimension", "A", frozenset())
@@ -58,7 +59,7 @@ def test_the_mistake_of_most_elements_and_its_array_are_known() -> None:
 def test_stores_that_leave_an_array_with_rows_are_known_by_line() -> None:
     """Not loads, and not the stores into a shared tile."""
     findings = (outside("write", "C", 12), outside("read", "B", 10))
-    assignment = load_assignment(find_assignment("naive-matmul"))
+    assignment = bundled("naive-matmul")
     found = context_of_submission(
         assignment, evidence(case("a", "", 9, *findings, outside("write", "tile", 8)))
     )
@@ -67,17 +68,14 @@ def test_stores_that_leave_an_array_with_rows_are_known_by_line() -> None:
 
 def test_arrays_with_one_index_are_vectors() -> None:
     """Of whatever type and direction."""
-    assignment = load_assignment(find_assignment("vector-add"))
+    assignment = bundled("vector-add")
     assert context_of_submission(assignment, evidence()).vectors == {"A", "B", "C"}
-    assert (
-        context_of_submission(load_assignment(find_assignment("memory-analysis")), evidence())
-        == SubmissionContext()
-    )
+    assert context_of_submission(bundled("memory-analysis"), evidence()) == SubmissionContext()
 
 
 def graded(name: str, file: str) -> Grade:
     """A file of the staff's, on the visible cases."""
-    assignment = load_assignment(find_assignment(name))
+    assignment = bundled(name)
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
     source = (staff_folder(assignment) / "mistakes" / file).read_bytes()

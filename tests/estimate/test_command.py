@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.assignment import reference_folder
 from grader.cli import main
 from grader.model import LIMITS
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-REFERENCE = reference_folder(load_assignment(find_assignment("tiled-matmul")))
+REFERENCE = reference_folder(bundled("tiled-matmul"))
 SMALL = ("--shape", "M=256,K=256,N=256")
 
 HAVE_NONE = {

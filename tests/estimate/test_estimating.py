@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.assignment import reference_folder
 from grader.errors import OurError
 from grader.estimate import ERROR_BOUND
 from grader.estimate.cache import entry_for
@@ -17,6 +17,7 @@ from grader.kinds.kernel import estimating
 from grader.kinds.kernel.estimating import estimate_submission
 from grader.kinds.kernel.planning import staff_build
 from grader.model import DEVICES, Submission, Verdict
+from tests.bundled import bundled
 from tests.estimate.launches import tools
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from grader.nvcc import Tools
     from grader.plan import Plan
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 REFERENCE = reference_folder(ASSIGNMENT)
 SHAPE = (("M", 256), ("K", 256), ("N", 256))
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.assignment import bundled_ids, find_assignment, load_assignment, staff_folder, staff_kernel
+from grader.assignment import bundled_ids, staff_folder, staff_kernel
 from grader.model import Assignment, KernelInterface
 from tests.bench.gpu import grading
 from tests.bench.gpu.grading import Batch, errors, lost
+from tests.bundled import bundled
 from tests.program_assignments import mistakes
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(900)]  # the first test of an assignment waits for a class
 
 KERNELS: dict[str, Assignment] = {
-    name: each
-    for name in bundled_ids()
-    if isinstance((each := load_assignment(find_assignment(name))).interface, KernelInterface)
+    name: each for name in bundled_ids() if isinstance((each := bundled(name)).interface, KernelInterface)
 }
 
 TABLES = {name: mistakes(KERNELS[name]) for name in KERNELS if name != "tiled-matmul"}

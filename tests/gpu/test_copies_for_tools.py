@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
 from grader.gpu import devices
 from grader.gpu.pool import GpuPool
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.gpu.captured import access, document, log
 from tests.gpu.pretend import GPU, PretendGpu
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from grader.model import Grade
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
 POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
+from grader.assignment import load_assignment
 from grader.model import Submission
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -17,6 +17,7 @@ from tests.bench.gpu.options import parse
 from tests.bench.gpu.padding import Line, fitted, padded
 from tests.bench.gpu.variants import Original, a_class, reference_files, right_files, variant
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 # --- submissions --------------------------------------------------------------------------------------
 
@@ -42,7 +43,7 @@ def test_a_variant_has_other_names_and_is_otherwise_the_same() -> None:
 )
 def test_a_variant_still_builds(original: Original) -> None:
     """A right kernel stays one that the compiler takes."""
-    interface = load_assignment(find_assignment("tiled-matmul")).kernel
+    interface = bundled("tiled-matmul").kernel
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     built = build_kernels(tools, Submission("s", "s.cu", variant(original.source, 3), ""), interface)
     assert built.ok, built.findings

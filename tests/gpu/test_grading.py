@@ -13,13 +13,14 @@ import pytest
 from timing import UNTOLD
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
 from grader.gpu import devices
 from grader.gpu.pool import GpuPool
 from grader.model import FindingKind, Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.gpu.pretend import GPU, Arrays, Case, PretendGpu, product
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from grader.plan import Plan
     from grader.sandbox import Job, Result
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 FOLDER = reference_folder(ASSIGNMENT)
 SOLUTION = FOLDER / "solution.cu"
 SPEED = "speedup"

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.backends import prepare
 from grader.gpu import devices
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.kinds.test_functions import ON_DEVICE, ON_HOST, write_assignment
 from tests.program_assignments import lost, mistakes
 
@@ -32,7 +33,7 @@ BY_CHANCE = {
 }
 """Items that a wrong file may earn on a device, where memory that nobody wrote may hold zeros."""
 
-ASSIGNMENTS = {name: load_assignment(find_assignment(name)) for name in BY_CHANCE}
+ASSIGNMENTS = {name: bundled(name) for name in BY_CHANCE}
 MISTAKES = {name: mistakes(assignment) for name, assignment in ASSIGNMENTS.items()}
 FILES = [(name, file) for name, files in MISTAKES.items() for file in files]
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.backends import prepare
 from grader.gpu import devices
 from grader.model import Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.program_assignments import lost, mistakes
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(900)]
 
-ASSIGNMENT = load_assignment(find_assignment("boundary-safe-lesson"))
+ASSIGNMENT = bundled("boundary-safe-lesson")
 STAFF = staff_folder(ASSIGNMENT)
 MISTAKES = mistakes(ASSIGNMENT)
 

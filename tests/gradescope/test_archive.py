@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
+from grader.assignment import load_assignment
 from grader.cli import main
 from grader.errors import UsageError
 from grader.gradescope.archive import archive, pinned
+from tests.bundled import bundled
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def content() -> bytes:
     """The archive of the tiled product."""
-    return archive(load_assignment(find_assignment("tiled-matmul")), 5, 540.0)
+    return archive(bundled("tiled-matmul"), 5, 540.0)
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_it_has_the_staffs_files_of_its_assignment_and_the_grader(zipped: zipfil
 
 def test_the_same_assignment_makes_the_same_bytes(content: bytes) -> None:
     """No time and no order of a folder gets in."""
-    assert archive(load_assignment(find_assignment("tiled-matmul")), 5, 540.0) == content
+    assert archive(bundled("tiled-matmul"), 5, 540.0) == content
 
 
 def test_every_package_is_pinned_to_what_is_installed_here(zipped: zipfile.ZipFile) -> None:
@@ -83,7 +84,7 @@ def test_what_is_not_installed_stands_with_the_versions_that_are_asked_for() -> 
 
 def test_an_assignment_of_ones_own_comes_with_its_own_reference(tmp_path: Path) -> None:
     """Wherever it lies; a program without an operation, too."""
-    source = load_assignment(find_assignment("histogram"))
+    source = bundled("histogram")
     folder = tmp_path / "assignments" / "mine"
     folder.mkdir(parents=True)
     text = (source.path / "assignment.yaml").read_text(encoding="utf-8").replace("id: histogram", "id: mine")
@@ -98,7 +99,7 @@ def test_an_assignment_of_ones_own_comes_with_its_own_reference(tmp_path: Path) 
 def test_questions_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whose numbers a sheet has, Gradescope does not tell: it says what to do instead."""
     with pytest.raises(UsageError, match="grade its export with `grader grade` and a roster"):
-        archive(load_assignment(find_assignment("memory-analysis")), 1, 60.0)
+        archive(bundled("memory-analysis"), 1, 60.0)
     assert main(["export-gradescope", "memory-analysis", "-o", str(tmp_path / "a.zip")]) == 2
     assert "everybody's own numbers" in capsys.readouterr().err
     assert not (tmp_path / "a.zip").exists()

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.assignment import reference_folder
 from grader.course.download import read_download
 from grader.model import Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from grader.submission.items import MAX_BYTES
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.submission.packing import tarred, zipped
 
 if TYPE_CHECKING:
     from grader.model import Grade, Submission
     from grader.pipeline import Plan
 
-ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
 KERNELS = Path(__file__).parent / "kernels"
 SEED = 20

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
 
 from grader import pipeline
 from grader.kinds.program import stages as programs
@@ -27,6 +26,7 @@ from grader.nvcc import Tools, build_program, find_toolchain, toolchain_in
 from grader.sandbox import LocalSandbox
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox_choice import container
+from tests.bundled import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from grader.model import Named
 
 FOLDER = Path(__file__).parent / "programs"
-TABLE: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER.parent / "programs.yaml").read_text("utf-8"))
+TABLE: dict[str, dict[str, Any]] = read_table(FOLDER.parent / "programs.yaml")
 _KEYS = {
     "arguments", "files", "status", "stderr_bytes", "stderr_matches", "stdin", "stdin_lines", "stdout",
     "stdout_bytes", "stdout_matches",

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.assignment import staff_folder
 from grader.kinds.function.stages import SmallerCalls
 from grader.model import Submission
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     Graded = Callable[[str], Grade]
 
-ASSIGNMENT = load_assignment(find_assignment("matmul-function"))
+ASSIGNMENT = bundled("matmul-function")
 
 
 @pytest.fixture(scope="module")

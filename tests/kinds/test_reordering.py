@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from grader.assignment import find_assignment, load_assignment
 from grader.kinds.kernel.further_runs import orders
+from tests.bundled import bundled
 
-MATMUL = load_assignment(find_assignment("tiled-matmul")).kernel.parameters
-VECTOR = load_assignment(find_assignment("vector-add")).kernel.parameters
+MATMUL = bundled("tiled-matmul").kernel.parameters
+VECTOR = bundled("vector-add").kernel.parameters
 
 
 def test_the_order_of_the_file_s_names_is_tried_alone() -> None:

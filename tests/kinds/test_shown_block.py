@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
 from grader.cli import main
 from grader.model import Case, Submission, Visibility
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import record_json
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -32,7 +32,7 @@ def tools() -> Tools:
 
 def graded(tools: Tools, file: str, visibility: Visibility = Visibility.VISIBLE) -> Grade:
     """A file of the reference, graded on three cases."""
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     cases = tuple(
         Case(name, tuple(zip("MKN", sizes, strict=True)), ("aligned", "non-aligned"), visibility, "random", 1)
         for name, sizes in SIZES.items()

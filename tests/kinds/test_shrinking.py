@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader import pipeline
-from grader.assignment import expand_cases, find_assignment, load_assignment
+from grader.assignment import expand_cases
 from grader.kinds.kernel import further_runs
 from grader.kinds.kernel.further_runs import shrunk
 from grader.model import Submission, Visibility
@@ -19,6 +19,7 @@ from grader.nvcc import Tools, find_toolchain
 from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -55,7 +56,7 @@ def test_what_comes_out_fails_and_is_minimal(sizes: tuple[int, int], seed: int) 
 @pytest.fixture(scope="module")
 def graded() -> dict[Visibility, Grade]:
     """A kernel that sums up one tile only, on one case that is visible, and on the same one hidden."""
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     source = (MISTAKES / "one_tile_only.cu").read_bytes()
     grades = {}
@@ -125,9 +126,9 @@ def test_without_a_budget_or_with_a_failure_of_ours_nothing_is_said(monkeypatch:
         raise ValueError("no such shape")
 
     monkeypatch.setattr(further_runs, "plan_launch", broken)
-    case = expand_cases(load_assignment(find_assignment("tiled-matmul")), 1)[0]
+    case = expand_cases(bundled("tiled-matmul"), 1)[0]
     attempts = further_runs.Attempts(
-        load_assignment(find_assignment("tiled-matmul")),
+        bundled("tiled-matmul"),
         None,  # type: ignore[arg-type]  # never reached
         None,  # type: ignore[arg-type]
         case,

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
 from grader.cpp import CppText
 from grader.model import Resources
 from grader.nvcc import declarations, diagnostics
@@ -23,6 +22,7 @@ from grader.nvcc.diagnostics import Files, read_messages
 from grader.nvcc.ptxas import refusals, resources_of
 from grader.nvcc.source import LONGEST, harmless, is_header_name, line_count, readable, with_reached_includes
 from grader.ptx import parse
+from tests.bundled import bundled
 
 FILES = Files("homework.cu", 9, ("support.h",), ("/usr/include",))
 
@@ -83,7 +83,7 @@ __attribute__((global)) void k(const float *A, float (*f)(int), int M, unsigned 
 )
 def test_the_side_of_square_shared_arrays_is_the_tile(shapes: Any, side: int | None) -> None:  # noqa: ANN401
     """Where they agree on one that is not the default, and that a block can have."""
-    interface = load_assignment(find_assignment("tiled-matmul")).kernel
+    interface = bundled("tiled-matmul").kernel
     wanted = {} if side is None else {"TILE_SIZE": side}
     assert implied_constants(interface, ("TILE_SIZE",), shapes) == wanted
     assert implied_constants(interface, (), shapes) == {}

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
 from grader.course.download import read_download
 from grader.model import Grade, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from grader.submission import lines
 from tests.builds import shared_builds
+from tests.bundled import bundled
 from tests.reports.test_injection import REPORTS
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def tools() -> Tools:
 @pytest.fixture(scope="module")
 def plan(tools: Tools) -> Plan:
     """The first assignment, on its smallest case."""
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = bundled("tiled-matmul")
     whole = pipeline.make_plan(assignment, 20, tools, visible_only=True)
     return replace(whole, cases=tuple(case for case in whole.cases if case.id == "square-32"))
 

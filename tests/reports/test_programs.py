@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from grader import score
-from grader.assignment import expand_cases, find_assignment, load_assignment
+from grader.assignment import expand_cases
 from grader.checks import run_checks
 from grader.model import Build, CaseEvidence, Evidence, Grade, ProgramRun, Visibility
 from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.class_table import render_class
+from tests.bundled import bundled
 from tests.reports.pages import content
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ Memory savings: 8.00x <script>alert(1)</script>\x1b[2J
 
 def graded() -> Grade:
     """Somebody prints the sample that contradicts itself, and crashes for one of the hidden sizes."""
-    assignment = load_assignment(find_assignment("tile-phases"))
+    assignment = bundled("tile-phases")
     first, second, third = expand_cases(assignment, 5)
     first = replace(first, arguments=("4", "2 <b>"), stdin="x\n")
     crash = ProgramRun("signal", -11, b"secret 77", b"secret 78", seconds=0.25)

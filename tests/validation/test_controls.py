@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
+from grader.assignment import load_assignment
 from grader.validation.proof import controls
+from tests.bundled import bundled
 from tests.validation import small_assignment
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("name", ["tiled-matmul", "tiled-matmul-square"])
 def test_the_bound_of_a_product_forgives_orders_and_no_lower_precision(name: str) -> None:
     """With the names of either kind of product."""
-    found, missing = controls(load_assignment(find_assignment(name)), 1)
+    found, missing = controls(bundled(name), 1)
     assert missing == ""
     assert all(control.holds for control in found)
     assert [control.wanted for control in found] == [True] * 6 + [False] * 4
@@ -54,7 +55,7 @@ def test_a_bound_that_forgives_too_much_is_found(tmp_path: Path) -> None:
 
 def test_orders_in_float32_say_nothing_of_another_type() -> None:
     """They would leave the bound of a double, and stay inside that of a half."""
-    assignment = load_assignment(find_assignment("vector-add"))
+    assignment = bundled("vector-add")
     parameters = tuple(
         replace(each, dtype="float64") if each.direction != "value" else each
         for each in assignment.kernel.parameters

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
 from grader.model import Verdict
 from grader.validation.judgement import judged, stability
 from grader.validation.records import CaseUse, Explained, Report
 from grader.validation.reports import verdict
+from tests.bundled import bundled
 from tests.validation.made_up import STAFF, mistake, mutant, outcome, report, survivors
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def assignment() -> Assignment:
     """An assignment whose items are called as the made-up outcomes have them."""
-    loaded = load_assignment(find_assignment("tiled-matmul"))
+    loaded = bundled("tiled-matmul")
     names = ("right", "memory", "speedup")
     rubric = tuple(replace(item, id=name) for name, item in zip(names, loaded.rubric, strict=False))
     return replace(loaded, rubric=rubric)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
 from grader.errors import UsageError
 from grader.validation.proof import read_staff
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def assignment(tmp_path: Path) -> Assignment:
     (tmp_path / "reference/mine/solution.cu").write_text("// solved\n")
     (tmp_path / "reference/mine/mistakes/no_guard.cu").write_text("// wrong\n")
     (tmp_path / "reference/mine/mistakes/mistakes.yaml").write_text(TABLE)
-    loaded = load_assignment(find_assignment("tiled-matmul"))
+    loaded = bundled("tiled-matmul")
     return replace(loaded, id="mine", reference="mine", path=tmp_path / "assignments/mine")
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
 from grader.emulator.launch import STEPS
 from grader.model import (
     Build,
@@ -25,6 +24,7 @@ from grader.model import (
 from grader.plan import Plan
 from grader.validation.records import Trial
 from grader.validation.trials import TrialRunner, outcome_of, program, same_program
+from tests.bundled import bundled
 
 if TYPE_CHECKING:
     from grader.nvcc import Tools
@@ -99,7 +99,7 @@ def test_only_mutants_are_given_up_early(
         seen.append(plan)
         return GRADE
 
-    plan = Plan(load_assignment(find_assignment("vector-add")), 1, (), ())
+    plan = Plan(bundled("vector-add"), 1, (), ())
     runner = TrialRunner(plan.assignment, cast("Tools", None), quick_steps=7)  # nothing is built
     runner._plans[1] = plan
     monkeypatch.setattr(runner, "build", lambda *_: Build(ok=True))

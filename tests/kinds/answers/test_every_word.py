@@ -12,12 +12,12 @@ from dataclasses import replace
 import pytest
 
 from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
 from grader.kinds.answers.sheets import MAX_BYTES, MOST_ANSWERS, read_sheet, sheet_as_json, sheet_as_text
 from grader.kinds.answers.solving import is_drawn
 from grader.kinds.answers.stages import readings_of
 from grader.messages import TABLES, sentences_of, speaking
 from grader.model import Finding, HandIn, Submission
+from tests.bundled import bundled
 from tests.reports.pages import outside_of_brackets
 
 BRACKETED = {name: tuple((key, f"⟦{text}⟧") for key, text in TABLES[name].items()) for name in TABLES}
@@ -93,7 +93,7 @@ def test_why_an_answer_is_no_number(text: str, unit: str) -> None:
     assert outside_of_brackets(re.sub(r"`[^`]*`|\bbytes\b", "", problem)) == []
 
 
-ASSIGNMENT = load_assignment(find_assignment("memory-analysis"))
+ASSIGNMENT = bundled("memory-analysis")
 DRAWN = next(one.id for one in ASSIGNMENT.answers.questions if is_drawn(ASSIGNMENT.answers, one))
 SHEETS = {
     "drawn-for": (f"answers: {{{DRAWN}: 1}}", False),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from grader.assignment import find_assignment, load_assignment
 from grader.kinds.answers.solving import solve_question
 from grader.messages import TABLES, sentences_of, speaking
+from tests.bundled import bundled
 
 BRACKETED = tuple((name, f"⟦{text}⟧") for name, text in TABLES["worked-answers"].items())
 
 
 def test_steps_and_mistakes_are_said_in_the_words_of_the_course() -> None:
     """All but what the question itself has its steps end with, which is the course's anyway."""
-    interface = load_assignment(find_assignment("memory-analysis")).answers
+    interface = bundled("memory-analysis").answers
     with speaking(sentences_of((("worked-answers", BRACKETED),))):
         for question in interface.questions:
             solution = solve_question(interface, question, 1, "ada")
