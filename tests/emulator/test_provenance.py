@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.emulator.linking.provenance import Origin, Provenance
+from grader.emulator.linking.provenance import Origin, Provenance, provenance_of
 from grader.ptx import parse
 
 _TEXT = """
@@ -157,3 +157,11 @@ def test_objects_of_a_frame_end_where_the_next_begins() -> None:
     body = "add.u64 %rd1, %SP, 0; add.u64 %rd2, %SPL, 16; add.s64 %rd3, %rd1, 8; st.u32 [%rd3], 1;"
     module = parse(_TEXT.replace("BODY", body))
     assert Provenance(module).starts == {"kernel": {0, 16}}
+
+
+def test_it_is_found_out_once_for_a_module() -> None:
+    """However many of its kernels are linked; another module, of the same text even, has its own."""
+    one, other = parse(_TEXT), parse(_TEXT)
+    assert provenance_of(one) is provenance_of(one)
+    assert provenance_of(other).module is other
+    assert provenance_of(one).module is one

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.linking.provenance import Provenance
+from grader.emulator.linking.provenance import provenance_of
 from grader.errors import UnsupportedPtx
 from grader.ptx import Address, Immediate, Numbers, Symbol
 from grader.ptx.nodes import TYPE_BYTES
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.provenance import Origins
+    from grader.emulator.linking.provenance import Origins, Provenance
     from grader.emulator.machine.state import Code
     from grader.ptx import Function, Instruction, Location, Module, Variable
 
@@ -44,7 +44,6 @@ class Program:
     """The instructions that touch memory or hold lanes: what a finding points at."""
     origins: list[tuple[Origins, Mapping[str, int]]] = field(default_factory=list)
     """For each site what its address stems from, and where the variables of its function's frame lie."""
-    _provenance: Provenance | None = field(default=None)
     copies: set[int] = field(default_factory=set)
     """The sites that load what is only stored again: copying a struct is no use of its padding."""
     refused: list[UnsupportedPtx] = field(default_factory=list)
@@ -79,9 +78,7 @@ class Program:
 
     def provenance(self) -> Provenance:
         """Where the addresses of the module stem from."""
-        if self._provenance is None:
-            self._provenance = Provenance(self.module)
-        return self._provenance
+        return provenance_of(self.module)
 
     def sources(self, instruction: Instruction) -> tuple[tuple[str, int], ...]:
         """The files and lines that an instruction stems from, as `UnsupportedPtx` has them."""

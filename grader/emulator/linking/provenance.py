@@ -43,6 +43,9 @@ _FRAME = re.compile(r"__local_depot\d+$")
 _POINTER = 8
 """Bytes of an address."""
 
+_KEPT = 4
+"""Modules whose provenance is kept: both builds of a file, and of the one before."""
+
 _WHOLLY_USED = ("call", "red", "bra", "brx", "bar", "barrier", "wmma", "stmatrix", "cp")
 """Opcodes whose first operand may be read as well: it is not always a destination."""
 
@@ -230,6 +233,18 @@ class Provenance:
             yield _Rule(
                 (function.name, actual), ((called.name, formal.name),), lost=_is_part(formal), leaves=True
             )
+
+
+_latest: tuple[Provenance, ...] = ()
+"""Those of the modules that were asked for last: kernels of one file are linked one by one."""
+
+
+def provenance_of(module: Module) -> Provenance:
+    """Where the addresses of a module stem from; of one module after the other it is found out once."""
+    global _latest  # noqa: PLW0603 - a memo: threads that miss it at once do no harm
+    known = next((each for each in _latest if each.module is module), None) or Provenance(module)
+    _latest = (known, *(each for each in _latest if each is not known))[:_KEPT]
+    return known
 
 
 def _parameter(function: Function, operand: Operand) -> Node:
