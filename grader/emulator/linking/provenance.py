@@ -43,8 +43,8 @@ _FRAME = re.compile(r"__local_depot\d+$")
 _POINTER = 8
 """Bytes of an address."""
 
-_KEPT = 4
-"""Modules whose provenance is kept: both builds of a file, and of the one before."""
+_CACHED_MODULES = 4
+"""Modules whose provenance stays in the cache: both builds of a file, and those of the one before."""
 
 _WHOLLY_USED = ("call", "red", "bra", "brx", "bar", "barrier", "wmma", "stmatrix", "cp")
 """Opcodes whose first operand may be read as well: it is not always a destination."""
@@ -241,10 +241,11 @@ _latest: tuple[Provenance, ...] = ()
 
 def provenance_of(module: Module) -> Provenance:
     """Where the addresses of a module stem from; of one module after the other it is found out once."""
-    global _latest  # noqa: PLW0603 - a memo: threads that miss it at once do no harm
-    known = next((each for each in _latest if each.module is module), None) or Provenance(module)
-    _latest = (known, *(each for each in _latest if each is not known))[:_KEPT]
-    return known
+    global _latest  # noqa: PLW0603 - a cache: threads that miss it at once do no harm
+    cached = next((entry for entry in _latest if entry.module is module), None)
+    provenance = cached or Provenance(module)
+    _latest = (provenance, *(entry for entry in _latest if entry is not provenance))[:_CACHED_MODULES]
+    return provenance
 
 
 def _parameter(function: Function, operand: Operand) -> Node:
