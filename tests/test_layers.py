@@ -56,15 +56,17 @@ def test_every_command_is_held_to_import_no_other() -> None:
     assert set(listed) == {f"grader.cli.{command.name.replace('-', '_')}" for command in COMMANDS}
 
 
+def _nodes(code: str) -> list[ast.AST]:
+    """What the rules below look at in a file."""
+    kinds = (ast.ClassDef, ast.Call, ast.Compare, ast.Import, ast.ImportFrom)
+    return [node for node in ast.walk(ast.parse(code)) if isinstance(node, kinds)]
+
+
 @cache
-def _classes_and_calls(package: Path) -> dict[str, list[ast.ClassDef | ast.Call]]:
-    """The definitions of classes and the calls in each file, by its path below the package."""
+def _files(package: Path) -> dict[str, list[ast.AST]]:
+    """These nodes of each file, by its path below the package: to find them in all takes a second."""
     return {
-        file.relative_to(package).as_posix(): [
-            node
-            for node in ast.walk(ast.parse(file.read_text("utf-8")))
-            if isinstance(node, ast.ClassDef | ast.Call)
-        ]
+        file.relative_to(package).as_posix(): _nodes(file.read_text("utf-8"))
         for file in package.rglob("*.py")
     }
 
@@ -72,7 +74,7 @@ def _classes_and_calls(package: Path) -> dict[str, list[ast.ClassDef | ast.Call]
 def _asking_for_types(package: Path, names: str) -> dict[str, int]:
     """How often each file asks with `isinstance` whether something is one of the records so named."""
     asking: dict[str, int] = {}
-    for file, nodes in _classes_and_calls(package).items():
+    for file, nodes in _files(package).items():
         for node in nodes:
             if (
                 isinstance(node, ast.Call)
@@ -105,7 +107,7 @@ def _twice(package: Path) -> dict[str, set[str]]:
     `ptx` and the emulator call theirs, and no file sees both.
     """
     files: dict[str, set[str]] = {}
-    for file, nodes in _classes_and_calls(package).items():
+    for file, nodes in _files(package).items():
         for node in nodes:
             if isinstance(node, ast.ClassDef) and not {"starter", "sass", "estimate"} & {*file.split("/")}:
                 files.setdefault(node.name, set()).add(file)
@@ -120,11 +122,11 @@ def test_no_two_files_have_a_class_of_one_name(tmp_path: Path) -> None:
     assert _twice(tmp_path) == {"Copy": {"a.py", "b.py"}}
 
 
-def _comparisons_of_backends(code: str) -> list[str]:
+def _comparisons_of_backends(nodes: list[ast.AST]) -> list[str]:
     """The comparisons with a backend's or a race judge's name, and those of whatever is called a backend."""
     names = {*BACKENDS, *map(str, RaceJudge)}
     offences = []
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes:
         if not isinstance(node, ast.Compare):
             continue
         constants = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
@@ -137,10 +139,9 @@ def _comparisons_of_backends(code: str) -> list[str]:
 
 def test_no_backend_is_known_by_its_name_outside_the_backends() -> None:
     """What one can do is an attribute of its class; ``gpu`` is the name of an image as well."""
-    package = ROOT / "grader"
-    files = {str(file.relative_to(package)): file.read_text("utf-8") for file in package.rglob("*.py")}
-    outside = {name: code for name, code in files.items() if not name.startswith("backends/")}
-    offences = {name: found for name, code in outside.items() if (found := _comparisons_of_backends(code))}
+    files = _files(ROOT / "grader")
+    outside = {name: nodes for name, nodes in files.items() if not name.startswith("backends/")}
+    offences = {name: found for name, nodes in outside.items() if (found := _comparisons_of_backends(nodes))}
     assert offences.pop("sandbox/image.py") == ["target == 'gpu'"]
     assert offences == {}
 
@@ -158,7 +159,7 @@ def test_no_backend_is_known_by_its_name_outside_the_backends() -> None:
 )
 def test_a_comparison_with_the_name_of_a_backend_is_found(offence: str) -> None:
     """As they stood before there was a table."""
-    assert _comparisons_of_backends(f"if {offence}:\n    pass") == [ast.unparse(ast.parse(offence))]
+    assert _comparisons_of_backends(_nodes(f"if {offence}:\n    pass")) == [ast.unparse(ast.parse(offence))]
 
 
 @pytest.mark.parametrize(
@@ -200,10 +201,10 @@ def test_a_forbidden_import_is_found(module: str, forbidden: str, complaint: str
     assert complaint in result.stdout
 
 
-def _imports(module: str, path: Path, modules: set[str]) -> set[str]:
+def _imports(module: str, nodes: list[ast.AST], modules: set[str]) -> set[str]:
     """The modules of the package that one of them imports, for type checking or otherwise."""
     targets = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes:
         if isinstance(node, ast.Import):
             targets |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -214,12 +215,12 @@ def _imports(module: str, path: Path, modules: set[str]) -> set[str]:
 
 def _graph(root: Path) -> dict[str, set[str]]:
     """By module of ``grader`` below a folder what it imports."""
-    names = {
-        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in (root / "grader").rglob("*.py")
-        if "starter" not in path.parts and "_data" not in path.parts
+    modules = {
+        f"grader.{path.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__"): nodes
+        for path, nodes in _files(root / "grader").items()
+        if not {"starter", "_data"} & {*path.split("/")}
     }
-    return {name: _imports(name, path, set(names)) for name, path in names.items()}
+    return {name: _imports(name, nodes, set(modules)) for name, nodes in modules.items()}
 
 
 def _cycles(graph: dict[str, set[str]]) -> list[set[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +20,6 @@ from tests.emulator.labelled import Kernel, findings, found, kernels, sources
 from tests.emulator.launching import hazard_build
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from grader.ptx import Module
 
 SOURCES = sources()
@@ -30,29 +29,27 @@ KERNELS = {
 MINIMUM_PAIRS = 120
 
 
-@pytest.fixture(scope="session")
-def modules() -> Mapping[str, Module]:
-    """All files, as the build for hazards compiles them."""
-    return nvcc.compile_all(SOURCES, nvcc.HAZARDS)
+@cache
+def module(name: str) -> Module:
+    """A file, as the build for hazards compiles it."""
+    return nvcc.compile_one(SOURCES[name], nvcc.HAZARDS, name)
 
 
 @pytest.mark.parametrize("label", [label for label in KERNELS if ":racy_" in label])
-def test_each_racy_kernel_is_found_on_exactly_the_marked_lines(
-    modules: Mapping[str, Module], label: str
-) -> None:
+def test_each_racy_kernel_is_found_on_exactly_the_marked_lines(label: str) -> None:
     """Kind of hazard, both lines, the array and the severity are as marked, and nothing else is found."""
     name, kernel = KERNELS[label]
     assert kernel.expected
-    got = findings(modules[name], name, kernel)
+    got = findings(module(name), name, kernel)
     assert {found(finding) for finding in got} == kernel.expected, "\n".join(f.message for f in got)
 
 
 @pytest.mark.parametrize("label", [label for label in KERNELS if ":clean_" in label])
-def test_no_clean_kernel_has_a_finding(modules: Mapping[str, Module], label: str) -> None:
+def test_no_clean_kernel_has_a_finding(label: str) -> None:
     """No finding of any kind, not even information."""
     name, kernel = KERNELS[label]
     assert not kernel.expected
-    got = findings(modules[name], name, kernel)
+    got = findings(module(name), name, kernel)
     assert not got, "\n".join(f"line {f.line}: {f.message}" for f in got)
 
 
@@ -72,12 +69,10 @@ def _code(kernel: Kernel) -> list[str]:
     return [line for line in kernel.code[1:] if line]
 
 
-def test_the_race_of_a_missing_barrier_names_both_threads_and_the_element(
-    modules: Mapping[str, Module],
-) -> None:
+def test_the_race_of_a_missing_barrier_names_both_threads_and_the_element() -> None:
     """Thread, other thread, block and element are those of one real pair of accesses."""
     name, kernel = KERNELS["exchange.cu:racy_reverse"]
-    (race,) = findings(modules[name], name, kernel)
+    (race,) = findings(module(name), name, kernel)
     assert race.block == (0, 0, 0)
     assert race.other_block is None
     assert race.thread
@@ -89,10 +84,10 @@ def test_the_race_of_a_missing_barrier_names_both_threads_and_the_element(
     assert f"on line {race.other_line}" in race.message
 
 
-def test_a_race_between_blocks_names_both_blocks(modules: Mapping[str, Module]) -> None:
+def test_a_race_between_blocks_names_both_blocks() -> None:
     """The stencil in place races at the edges of blocks only."""
     name, kernel = KERNELS["stencil.cu:racy_in_place"]
-    (race,) = findings(modules[name], name, kernel)
+    (race,) = findings(module(name), name, kernel)
     assert race.block
     assert race.other_block
     assert race.block[0] == race.other_block[0] + 1
