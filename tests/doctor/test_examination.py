@@ -33,6 +33,12 @@ def _no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "missing_libraries", lambda: ("nvidia-ml-py",))
 
 
+@pytest.fixture
+def _no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what is not about the sandbox: no kernel is compiled in it."""
+    monkeypatch.setattr("grader.doctor.examination.find_planted_race", lambda *_: None)
+
+
 def examined(
     out: Path | None = None, *, sandbox: str = "local", trusted: bool = False
 ) -> dict[str, list[ReportLine]]:
@@ -101,6 +107,7 @@ def test_each_gpu_is_tried_in_the_sandbox_of_a_class(monkeypatch: pytest.MonkeyP
     assert "--backend emulator" in refused.fix
 
 
+@pytest.mark.usefixtures("_no_compiler")
 def test_with_a_gpu_it_says_which_image_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bubblewrap has no GPU: of all ways to shut a class in, containers with one are left."""
     monkeypatch.setattr(devices, "missing_libraries", lambda: ())
@@ -114,12 +121,14 @@ def test_with_a_gpu_it_says_which_image_is_missing(monkeypatch: pytest.MonkeyPat
     assert "gpu" not in lines
 
 
+@pytest.mark.usefixtures("_no_compiler")
 def test_a_folder_that_was_not_named_was_not_looked_at() -> None:
     """And is not called ok."""
     (line,) = examined()["out"]
     assert (line.mark, line.fix) == (Mark.UNKNOWN, "name the folder with -o OUT")
 
 
+@pytest.mark.usefixtures("_no_compiler")
 @pytest.mark.parametrize("name", ["out", "a/b/out", "."])
 def test_a_folder_is_tried_by_writing_and_nothing_stays(tmp_path: Path, name: str) -> None:
     """Of one that will be made, the folder above it is."""
@@ -131,6 +140,7 @@ def test_a_folder_is_tried_by_writing_and_nothing_stays(tmp_path: Path, name: st
     assert [one.mark for one in lines["space"]] == [Mark.OK, Mark.OK]
 
 
+@pytest.mark.usefixtures("_no_compiler")
 def test_a_file_in_its_place_is_a_problem(tmp_path: Path) -> None:
     """So is what lies below one."""
     (tmp_path / "file").touch()
@@ -140,6 +150,7 @@ def test_a_file_in_its_place_is_a_problem(tmp_path: Path) -> None:
         assert "Not a directory" in line.state
 
 
+@pytest.mark.usefixtures("_no_compiler")
 def test_a_folder_that_cannot_be_locked_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some network file systems know no locks, and two batches would write into one folder."""
 
@@ -152,6 +163,7 @@ def test_a_folder_that_cannot_be_locked_is_a_problem(tmp_path: Path, monkeypatch
     assert line.state.endswith("No locks available")
 
 
+@pytest.mark.usefixtures("_no_compiler")
 def test_little_space_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of both folders the free space is said."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2**29))
