@@ -19,7 +19,7 @@ from grader.model import Build, FindingCode, FunctionInterface, ProgramInterface
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import diagnostics, driver, function
 from grader.nvcc.call_lines import call_lines, calls_of_runtime
-from grader.nvcc.compiler import Compiler
+from grader.nvcc.compiler import PREPROCESSED, Compiler
 from grader.nvcc.diagnostics import CompileRefused, Files, Message
 from grader.nvcc.kernel import student_names
 from grader.nvcc.problems import part, problem
@@ -34,7 +34,7 @@ from grader.nvcc.source import (
     undefined_sizes,
     with_remarks,
 )
-from grader.nvcc.toolchain import UNIT
+from grader.nvcc.toolchain import PTX, UNIT
 from grader.nvcc.units import require_no_nested_launch, require_whole, sources_of, units_of, with_names_of
 from grader.sandbox import Job, Limits, Stage, Status
 
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
     _Asked: TypeAlias = "ProgramInterface | FunctionInterface"
 
-OBJECT, PROGRAM, PTX = f"{UNIT}.o", f"{UNIT}.out", f"{UNIT}.ptx"
-_KEPT_PTX = f"{SOURCE_NAME.removesuffix('.cu')}.ptx"
-"""The device code as it goes into the object file, which nvcc keeps if asked."""
+OBJECT, PROGRAM = f"{UNIT}.o", f"{UNIT}.out"
+_KEPT_PTX, _KEPT_UNIT = (SOURCE_NAME.removesuffix("cu") + ending for ending in ("ptx", "cpp1.ii"))
+"""The device code as it goes into the object file, and what it is made of: nvcc keeps both if asked."""
 _READ, _ASSEMBLED = f"{UNIT}.d", f"{UNIT}.asm.d"
 
 _LANGUAGE = ("-std=c++17", "-O2", "-lineinfo")
@@ -83,7 +83,6 @@ _CALLS_DEVICE = re.compile(r"cuda[A-Z]\w*|__cudaPushCallConfiguration|cu[A-Z]\w*
 The code that nvcc adds by itself, to register kernels and to launch each of them, has other names.
 """
 
-
 _ARCHIVE = "units.a"
 
 
@@ -95,10 +94,11 @@ class Objects(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """An object file, its device code if nvcc kept that, and what the compilers said."""
+    """An object file, its device code and what that is made of if nvcc kept them, and what was said."""
 
     code: bytes
     ptx: bytes | None
+    unit: bytes | None
     messages: tuple[Message, ...]
 
 
@@ -131,8 +131,8 @@ class ProgramCompiler(Compiler):
         language: tuple[str, ...] = _EMULATED_LANGUAGE if self.emulated else _LANGUAGE
         if self.language == "c":
             language = language[1:]  # which names a standard of C++
-        kept: tuple[str, ...] = (_KEPT_PTX,) if self.emulated and self.language == "cu" else ()
-        argv = (*self._nvcc(), *language, *options, *("--keep" for _ in kept))
+        kept = (_KEPT_PTX, _KEPT_UNIT) if self.emulated and self.language == "cu" else ()
+        argv = (*self._nvcc(), *language, *options, *(("--keep",) if kept else ()))
         job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED, *kept), self.limits, (_NOTED,))
         result = self._run("compile", job)
         outcome = driver.revealed(result.outcome)
@@ -144,16 +144,16 @@ class ProgramCompiler(Compiler):
             require_no_nested_launch(self.files.source, messages)
             raise self._not_compiled(log, messages, noted, outcome)
         code = self._left(result.file(OBJECT), "what-is-compiled")
-        return Compiled(code, result.file(_KEPT_PTX), messages)
+        return Compiled(code, result.file(_KEPT_PTX), result.file(_KEPT_UNIT), messages)
 
     def both_ptx(self, compiled: Compiled) -> tuple[str, str]:
         """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
         default = _text(self._left(compiled.ptx, "device-code"))
-        language = ("-std=c++17", "-lineinfo", "-Xcicc", "-O0")
-        include = ("-Xcompiler", "-idirafter,.")
-        argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
-        result = self._run("hazards", Job(argv, self.sources, (PTX,), self.limits))
-        self._check_limits(driver.revealed(result.outcome))
+        words = (SOURCE_NAME if word == f"{UNIT}.cu" else word for word in self.toolchain.compile_for_hazards)
+        argv = (*words, *((_LAMBDAS,) if self._has_lambdas else ()))
+        files = ((PREPROCESSED, self._left(compiled.unit, "device-code")),)
+        result = self._run("hazards", Job(argv, files, (PTX,), self.limits, self.toolchain.environment))
+        self._check_limits(result.outcome)
         return default, with_names_of(default, _text(self._left(result.file(PTX), "device-code")))
 
     def link(
@@ -208,10 +208,13 @@ class ProgramCompiler(Compiler):
         files = replace(self.files, source=harmless(unit.file), lines=lines)
         return replace(self, sources=sources, files=files, label=unit.label, language=unit.language)
 
+    @property
+    def _has_lambdas(self) -> bool:
+        return any(_LAMBDA_FOR_DEVICE.search(text) for _, text in self.sources)
+
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
-        has_lambdas = any(_LAMBDA_FOR_DEVICE.search(text) for _, text in self.sources)
-        device_code = (_RELAXED, _LAMBDAS) if has_lambdas else (_RELAXED,)
+        device_code = (_RELAXED, _LAMBDAS) if self._has_lambdas else (_RELAXED,)
         return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}", *device_code)
 
     def _check_files(self, result: Result) -> str:
