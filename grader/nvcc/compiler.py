@@ -39,6 +39,7 @@ _PREPROCESSOR_OPTIONS = (
     "-fno-diagnostics-show-caret",
     f"-fmax-errors={diagnostics.MOST_FINDINGS + 5}",
 )
+_LIMITS = {Status.TIME, Status.MEMORY, Status.OUTPUT}
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _DISK_FULL = re.compile(rb"No space left on device|Disk quota exceeded")
 _NO_PROCESS = b"Resource temporarily unavailable"
@@ -152,12 +153,17 @@ class Compiler:
         return self.edit(unit) if self.edit else unit
 
     def _fast_unit(self, wrapper: bytes) -> FastUnit | None:
-        """The unit with headers from the cache; None without them, or where the preprocessor says a word."""
+        """The unit with headers from the cache; None without them, or where the preprocessor says a word.
+
+        Raises CompileRefused where it reaches a limit.
+        """
         fast = preamble.fast_path(self.cache, self.toolchain, self.sandbox, self.sources)
         if fast is None:
             return None
         files = (*self.sources, (f"{UNIT}.cu", wrapper), fast.macros)
         result = self._run("preprocess", self._preprocessing(fast.command, files))
+        if result.outcome.status in _LIMITS:
+            self._check_limits(result.outcome)  # with headers it would take no less
         text, dependencies = result.file(PREPROCESSED), result.file(DEPENDENCIES)
         if not result.outcome.ok or result.outcome.stderr or text is None or dependencies is None:
             return None

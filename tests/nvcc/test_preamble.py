@@ -10,8 +10,8 @@ import pytest
 
 from grader.model import Build, Submission
 from grader.nvcc import build, find_toolchain, preamble
-from grader.sandbox import Equipment, Job, LocalSandbox, Result
-from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource
+from grader.sandbox import Equipment, Job, LocalSandbox, Result, Status
+from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource, only_message
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,19 @@ class Recording(LocalSandbox):
     def ways(self) -> list[bool]:
         """Whether each unit was preprocessed with macros in place of the headers."""
         return ["-imacros" in command for command in self.preprocessed]
+
+
+class Limited(Recording):
+    """The same, where each preprocessor reaches a limit."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__()
+        self.status = status
+
+    def run(self, job: Job) -> Result:
+        """Run the job, and say that it was stopped."""
+        result = super().run(job)
+        return replace(result, outcome=replace(result.outcome, status=self.status, returncode=-9))
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +117,15 @@ def test_what_is_not_compiled_silently_is_preprocessed_again(
     source = f"{line}\n{KERNEL}"
     assert _built(source, builds, sandbox) == replace(build_source(source), seconds=())
     assert sandbox.ways[:2] == [True, False]
+
+
+@pytest.mark.parametrize("status", [Status.TIME, Status.MEMORY, Status.OUTPUT])
+def test_a_file_with_which_a_limit_is_reached_is_preprocessed_once(status: Status, builds: Path) -> None:
+    """With all its headers it takes no less: nobody waits twice for the limit."""
+    sandbox = Limited(status)
+    built = _built(KERNEL, builds, sandbox)
+    assert "the compiler was stopped" in only_message(built)
+    assert sandbox.ways == [True]
 
 
 def test_headers_that_have_changed_are_read_again(builds: Path) -> None:
