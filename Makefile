@@ -15,7 +15,10 @@ STAMP := .venv/.set-up
 EVERYTHING := .[nvcc,dev,docs]
 CLASS := tests/sample_class
 # Files go to one process each, those that take longest first (tests/longest.txt).
-IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
+IN_PARALLEL = -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+PROCESSES := 2
+# On two cores, too: minutes of the slow tests are spent in waiting for clusters, time limits and what hangs.
+test-slow: PROCESSES := 3
 IMAGE ?= cuda-grader
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
 

