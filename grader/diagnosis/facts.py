@@ -8,6 +8,7 @@ that: threads may load two.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -65,7 +66,7 @@ class Diagnosis:
         return f"{self.hint} {self.read}" if self.read else self.hint
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WrongOutput:
     """One wrong output array of one case, with all that may explain it.
 
@@ -92,22 +93,22 @@ class WrongOutput:
     launch: Launch | None = None
     """How the kernel was launched, None where nobody knows."""
 
-    @property
+    @cached_property
     def values(self) -> Reals:
         """What was got, in float64."""
         return np.asarray(self.got, np.float64)
 
-    @property
+    @cached_property
     def wanted(self) -> Reals:
         """What was expected, in float64."""
         return np.asarray(self.expected, np.float64)
 
-    @property
+    @cached_property
     def bounds(self) -> Reals:
         """The bound of each element."""
         return np.broadcast_to(np.asarray(self.bound, np.float64), self.got.shape)
 
-    @property
+    @cached_property
     def wrong(self) -> Mask:
         """Where the array is wrong."""
         with np.errstate(invalid="ignore"):
@@ -115,7 +116,7 @@ class WrongOutput:
         right: Mask = near | (self.values == self.wanted)
         return ~right
 
-    @property
+    @cached_property
     def empty(self) -> Mask:
         """Where the array holds no number: never written, or NaN."""
         missing: Mask = self.unwritten | np.isnan(self.values)
@@ -140,11 +141,14 @@ class WrongOutput:
 
     def tolerance(self, predicted: Reals) -> Reals:
         """How far from a prediction a kernel may be that makes exactly the predicted mistake."""
+        return self._slack + RELATIVE_SLACK * np.abs(np.nan_to_num(predicted))
+
+    @cached_property
+    def _slack(self) -> float:
+        """The part of `tolerance` that does not depend on what is predicted."""
         bounds = self.bounds[np.isfinite(self.bounds)]
-        absolute = BOUND_SLACK * float(bounds.max(initial=0.0))
         finite = np.abs(self.wanted[np.isfinite(self.wanted)])
-        absolute += ROUNDED * float(finite.max(initial=0.0))
-        return absolute + RELATIVE_SLACK * np.abs(np.nan_to_num(predicted))
+        return BOUND_SLACK * float(bounds.max(initial=0.0)) + ROUNDED * float(finite.max(initial=0.0))
 
 
 def agrees(output: WrongOutput, predicted: NDArray[Any], mask: Mask | None = None) -> bool:

@@ -14,7 +14,7 @@ It takes a run of its own, and only launches in which something undefined was re
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +74,17 @@ def mattering_reads(
     kernel: Kernel, launch: Launch, arguments: tuple[Argument, ...], steps: int
 ) -> set[tuple[int, str]]:
     """The undefined reads of a launch whose values matter: the line of each, and what it reads."""
+    tracked, shadows = _with_shadows(kernel)
+    shadows.forget()
+    options = LaunchOptions(detect=True, races=False, observers=(Undefined(shadows),))
+    with np.errstate(all="ignore"):
+        Execution(tracked, launch, arguments, options).run(steps)
+    return shadows.mattering
+
+
+@lru_cache(maxsize=1)  # it is launched case by case
+def _with_shadows(kernel: Kernel) -> tuple[Kernel, Definedness]:
+    """The kernel linked so that shadows are computed, and what holds them."""
     shadows = Definedness()
     tracked = Kernel(
         kernel.module,
@@ -84,10 +95,7 @@ def mattering_reads(
         linker=partial(_link_with_shadows, shadows),
         lay_out=kernel.lay_out,
     )
-    options = LaunchOptions(detect=True, races=False, observers=(Undefined(shadows),))
-    with np.errstate(all="ignore"):
-        Execution(tracked, launch, arguments, options).run(steps)
-    return shadows.mattering
+    return tracked, shadows
 
 
 class _Flow:
@@ -306,6 +314,12 @@ class Definedness:
     """Of the instruction under way: where lanes store, and how many bytes."""
     exchanges: bool = False
     """Whether the instruction under way is an `exch`, which does not compute with what was there."""
+
+    def forget(self) -> None:
+        """Begin another launch, of which nothing is known."""
+        self.reads, self.mattering = [], set()
+        self._frames, self._memory = {}, {}
+        self.loaded, self.stored = [], []
 
     def of(self, frame: Frame) -> FrameShadow:
         """The shadow of a frame, which is kept so that no other one takes its identity."""

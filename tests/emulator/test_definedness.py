@@ -97,12 +97,17 @@ def built() -> Build:
     return Build(ok=True, ptx=default, hazard_ptx=hazards, source_name="kernel.cu")
 
 
-def undefined_reads(built: Build, name: str, steps: int = 0) -> list[Finding]:
-    """The findings about a kernel's marked line, of a case that is run as graded."""
-    arguments = (
+def arguments_of_case() -> tuple[Argument, ...]:
+    """Arrays for 64 threads."""
+    return (
         Argument("in", "in", np.arange(64, dtype=np.int32)),
         Argument("out", "inout", np.zeros(64, np.int32)),
     )
+
+
+def undefined_reads(built: Build, name: str, steps: int = 0) -> list[Finding]:
+    """The findings about a kernel's marked line, of a case that is run as graded."""
+    arguments = arguments_of_case()
     launch = Launch((1, 1, 1), (64, 1, 1))
     kernel = EmulatedKernel(replace(built, entry=name), "kernel.cu", "kernel.cu")
     run = kernel.launch(launch, arguments, steps=steps)
@@ -140,3 +145,16 @@ def test_following_what_nobody_set_takes_no_more_work_than_the_case_may(
     (finding,) = undefined_reads(built, "stored", steps=5000)
     assert finding.severity is Severity.ERROR
     assert budgets == [5000]
+
+
+def test_what_a_case_told_is_forgotten_in_the_next(built: Build) -> None:
+    """A kernel is linked once for all cases; among its first threads nothing is unset."""
+    kernel = EmulatedKernel(replace(built, entry="stored"), "kernel.cu", "kernel.cu")
+    tracked = kernel._kernel(detect=True)
+    first, second, third = (
+        mattering_reads(tracked, Launch((1, 1, 1), (threads, 1, 1)), arguments_of_case(), 5000)
+        for threads in (64, 32, 64)
+    )
+    assert first == third
+    assert first
+    assert not second

@@ -211,6 +211,22 @@ def test_a_barrier_is_taken_away_only_if_a_thorough_case_agrees() -> None:
     assert shop.unneeded() == []
 
 
+def test_without_a_barrier_the_largest_case_runs_first() -> None:
+    """There loops go round, so that a barrier that is needed shows after one launch."""
+    shop, ran = workshop("right_with_one_at_the_end"), list[RepairCase]()
+    small, large = (RepairCase(LAUNCH, arguments("forward"), (), steps) for steps in (50, 60))
+    shop.trials = [small, large]
+
+    def races(new: Module, trial: RepairCase, steps: int) -> Run:
+        ran.append(trial)
+        return run(new, "forward", steps)
+
+    shop.run = races
+    assert shop.unneeded() == []
+    assert small not in ran
+    assert large in ran
+
+
 def test_no_barrier_is_called_unneeded_in_a_kernel_with_findings() -> None:
     """First the race, then the rest."""
     assert workshop("spare_after_loop").unneeded() == []

@@ -308,24 +308,26 @@ def _as_before(
 ) -> int:
     """What ``count`` gives, looked up where the request before differs by whole grains only, if at all.
 
-    A loop that walks through an array asks for the same pattern again and again. Values do not change, so
-    an address that is the same object is the same address.
+    A loop that walks through an array asks for the same pattern again and again, and so do the instructions
+    of an unrolled one. Values do not change, so an address that is the same object is the same address.
     """
-    where, key = target.bytes, (target.site, grain)
-    before = m.memo.requests.get(key)
-    if (
-        before is not None
-        and before.lanes is target.lanes
-        and before.size == size
-        and before.bytes.shape == where.shape
-        and (shift := where.item(0) - before.bytes.item(0)) % grain == 0
-    ):
-        same = before.base is target.base and target.base is not None
-        if same or (where - np.int64(shift)).tobytes() == before.bytes.tobytes():
-            return before.total
+    where, pattern, key = target.bytes, target.pattern, (target.site, grain)
+    alike = None if pattern is None else m.memo.patterns.get((id(pattern), grain))
+    for before in (alike, m.memo.requests.get(key)):
+        if (
+            before is not None
+            and before.lanes is target.lanes
+            and before.size == size
+            and before.bytes.shape == where.shape
+            and (shift := where.item(0) - before.bytes.item(0)) % grain == 0
+        ):
+            same = before.pattern is pattern and pattern is not None
+            if same or (where - np.int64(shift)).tobytes() == before.bytes.tobytes():
+                return before.total
     amount = count(m, target, size)
     if target.site >= 0:
-        m.memo.requests[key] = Request(target.base, where, target.lanes, size, amount)
+        m.memo.requests[key] = request = Request(pattern, where, target.lanes, size, amount)
+        m.memo.keep_pattern(request, grain)
     return amount
 
 

@@ -245,7 +245,7 @@ class ValueExtent(NamedTuple):
 class Request(NamedTuple):
     """What an instruction's request was counted as."""
 
-    base: Value | None
+    pattern: Value | None
     bytes: Value
     lanes: Lanes
     size: int
@@ -261,6 +261,8 @@ class ValueMemo:
     """By instruction and offset: where in shared memory it went last."""
     requests: dict[tuple[int, int], Request] = field(default_factory=dict)
     """By instruction and grain: the request that was counted last."""
+    patterns: dict[tuple[int, int], Request] = field(default_factory=dict)
+    """By its pattern and grain: one that was counted, whichever instruction's."""
     _extents: dict[int, tuple[Value, ValueExtent]] = field(default_factory=dict)
     _widened: dict[int, tuple[Value, Value]] = field(default_factory=dict)
     _unfolded: dict[int, tuple[Value, Value]] = field(default_factory=dict)
@@ -270,6 +272,13 @@ class ValueMemo:
         if value.ndim != FOLDED:
             return value
         return _recall(self._unfolded, value, lambda folded: unfold(folded, self.shape))
+
+    def keep_pattern(self, request: Request, grain: int) -> None:
+        """Remember a request for others of its pattern; the oldest is forgotten."""
+        if request.pattern is not None:
+            if len(self.patterns) >= REMEMBERED:
+                self.patterns.pop(next(iter(self.patterns)))
+            self.patterns[id(request.pattern), grain] = request
 
     def extent(self, address: Value) -> ValueExtent:
         """How far the addresses in a value (folded or not) reach."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.machine.values import ALL_ONES, Value, from_shape, in_shape, merge, select
+from grader.emulator.machine.values import ALL_ONES, Value, extremes, from_shape, in_shape, merge, select
 from grader.emulator.memory.memory import WINDOW, AccessRequest, Resolved, StrayAccess, Target
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ def resolve_fast(m: Machine, site: int, address: Value, access: AccessRequest) -
     """Fast path: resolve an access from the range of its addresses; None if lanes must be checked one by one.
 
     It must accept nothing that `resolve_checked` would report. In shared memory, where neither bounds nor
-    windows change, an access is where it was if the address is the same, and moves with the address.
+    windows change, an access is where it was if the address is the same, and moves with the address. So does
+    one of local memory at an address that all lanes have in common.
     """
     last = m.memo.targets.get((site, access.offset))
     if last is not None and last.target.lanes is m.active:
-        if last.target.base is address:
+        if last.target.base is address and last.target.space == "shared":
             return last.target
         resolved = _moved(m, site, address, access, last)
     else:
@@ -43,7 +44,8 @@ def resolve_fast(m: Machine, site: int, address: Value, access: AccessRequest) -
         resolved = _resolve_by_range(m, site, address, access)
     if resolved is None:
         return None
-    if resolved.target.space == "shared" and resolved.target.bytes.ndim != 1:
+    space = resolved.target.space
+    if (space == "shared" and resolved.target.bytes.ndim != 1) or (space == "local" and address.ndim == 0):
         m.memo.targets[site, access.offset] = resolved
     return resolved.target
 
@@ -56,12 +58,25 @@ def _moved(m: Machine, site: int, address: Value, access: AccessRequest, last: R
     distance = address.item(0) - target.base.item(0)
     if distance % max(access.dtype.itemsize, access.request):
         return None
-    if (address - np.int64(distance)).tobytes() != target.base.tobytes():
+    shift = np.int64(distance)
+    if (address - shift).tobytes() != target.base.tobytes():
         return None
     low, high = last.low + distance, last.high + distance
     if not _in_bounds(m, site, access.verb, low, high + access.dtype.itemsize, target.space):
         return None
-    return Resolved(target._replace(bytes=target.bytes + np.int64(distance), base=address), low, high)
+    moved = Target(
+        target.space,
+        target.region,
+        target.bytes + shift if distance else target.bytes,
+        target.lanes,
+        None,
+        target.request,
+        target.shape,
+        site,
+        address,
+        target.pattern,
+    )
+    return Resolved(moved, low, high)
 
 
 def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessRequest) -> Resolved | None:
@@ -93,7 +108,7 @@ def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessReque
     else:
         region = m.shared
         index = m.shared_start[lanes] + (address + np.int64(offset))
-    target = Target(space, region, index, lanes, None, access.request, shape=m.shape, site=site, base=address)
+    target = Target(space, region, index, lanes, None, access.request, m.shape, site, address, address)
     return Resolved(target, low, high)
 
 
@@ -120,11 +135,6 @@ def spaces_of(space: AddressSpace, address: Value) -> list[tuple[str, int]]:
     if len(met) == 1 and low >= met[0][1] - WINDOW and high < met[0][1] + WINDOW:
         return met
     return [*met, ("global", 0)]
-
-
-def extremes(address: Value) -> tuple[int, int]:
-    """The lowest and the highest of the addresses."""
-    return (int(address), int(address)) if address.ndim == 0 else (int(address.min()), int(address.max()))
 
 
 def resolve_checked(m: Machine, site: int, address: Value, access: AccessRequest) -> Target:

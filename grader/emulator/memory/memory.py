@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, unfold
+from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, extremes, unfold
 from grader.model import HeapBlock
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ class Region:
         self.bytes, self.initialised = content, initialised
         self._settled = initialised is None
         self._views: dict[np.dtype[Any], NDArray[Any]] = {}
+        self._marks: dict[int, NDArray[Any]] = {}
 
     @classmethod
     def blank(cls, size: int, *, track: bool) -> Region:
@@ -113,25 +114,35 @@ class Region:
 
     def read(self, index: Value, dtype: np.dtype[Any]) -> Value:
         """The elements at byte ``index``, each aligned to its size, in the index's own shape."""
-        view = self._views.get(dtype)
-        if view is None:
-            view = self._views[dtype] = self.bytes.view(dtype)
-        return view[index >> _SHIFT[dtype.itemsize]]
+        return self._of_type(dtype)[index >> _SHIFT[dtype.itemsize]]
+
+    def _of_type(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """The bytes as elements of a type; made once, for there are many short accesses."""
+        if dtype not in self._views:
+            self._views[dtype] = self.bytes.view(dtype)
+        return self._views[dtype]
+
+    def _marked(self, size: int) -> NDArray[Any]:
+        """What was ever written, by elements of so many bytes."""
+        if size not in self._marks and self.initialised is not None:
+            self._marks[size] = self.initialised.view(f"u{size}")
+        return self._marks[size]
 
     def write(self, index: Value, value: Value) -> None:
         """Store; where two lanes name one address the later lane wins, as good an order as any."""
-        shifted = index >> _SHIFT[value.dtype.itemsize]
+        size = value.dtype.itemsize
+        shifted = index >> _SHIFT[size]
         one_place = shifted.ndim == 0 and value.ndim
-        self.bytes.view(value.dtype)[shifted] = value[-1] if one_place else value
-        if self.initialised is not None and not self._settled:
-            self.initialised.view(f"u{value.dtype.itemsize}")[shifted] = _ONES[value.dtype.itemsize]
+        self._of_type(value.dtype)[shifted] = value[-1] if one_place else value
+        if not self._settled:
+            self._marked(size)[shifted] = _ONES[size]
 
     def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
         """Which of the elements hold a byte that nobody wrote; None if none does."""
-        if self._settled or self.initialised is None:
+        if self._settled:
             return None
-        missing = np.atleast_1d(self.initialised.view(f"u{size}")[index >> _SHIFT[size]] != _ONES[size])
-        return missing if np.count_nonzero(missing) else None
+        missing = self._marked(size)[index >> _SHIFT[size]] != _ONES[size]
+        return np.atleast_1d(missing) if np.count_nonzero(missing) else None
 
     def written(self, start: int, end: int) -> NDArray[np.bool_]:
         """Which bytes from ``start`` up to ``end`` hold a value; all where nobody keeps count."""
@@ -214,7 +225,8 @@ class GlobalMemory(Region):
 
     def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
         """Look for bytes that nobody wrote; an array that was filled before the launch has none."""
-        holder = self.holding(int(index.min()), int(index.max()) + size)
+        low, high = extremes(index)
+        holder = self.holding(low, high + size)
         if holder is not None and holder.start in self._filled:
             return None
         missing = super().uninitialised(index, size)
@@ -263,7 +275,8 @@ class GlobalMemory(Region):
         """Whether the elements at these bytes all lie in one array that only the host may write."""
         if not self._has_constants or not index.size:
             return False
-        holder = self.holding(int(index.min()), int(index.max()) + size)
+        low, high = extremes(index)
+        holder = self.holding(low, high + size)
         return holder is not None and holder.constant
 
     def touching(self, lowest: int, end: int) -> list[Allocation]:
@@ -386,6 +399,8 @@ class Target(NamedTuple):
     site: int = -1
     base: Value | None = None
     """The address that an instruction's own offset was added to; the same object for the same address."""
+    pattern: Value | None = None
+    """An address that differs from ``base`` by as much for all lanes: the same object where that is known."""
 
     @property
     def index(self) -> Value:  # type: ignore[override]  # nobody searches a target

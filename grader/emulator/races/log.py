@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.machine.state import Allowance, TooMuchHeldError
-from grader.emulator.machine.values import ZERO, spread
+from grader.emulator.machine.values import ZERO, extremes, spread
 from grader.emulator.races.conflicts import MOST_JUDGED, Chunk, find_conflicts, suspicious_rows
 from grader.emulator.races.events import UPDATE, Scope
 from grader.emulator.races.pairs import find_unordered
@@ -209,7 +209,8 @@ class AccessLog:
         self._again.clear()
         if self._epoch is not None:
             self._epoch[slice(None) if blocks is None else blocks] += 1
-            self._one_epoch = bool(np.ptp(self._epoch) == 0)
+            if blocks is not None:
+                self._one_epoch = bool(np.ptp(self._epoch) == 0)
         ended, going_on = self.shared, list[LoggedAccess]()
         if blocks is not None:
             ended = [part for access in self.shared if (part := of_blocks(m, access, blocks))]
@@ -262,9 +263,10 @@ class AccessLog:
     ) -> None:
         if not any(access.kind & WRITES for access in accesses):
             return
-        accesses = [access._replace(byte=m.memo.unfold(access.byte)) for access in accesses]
         count = m.shared.bytes.size // self.grain
-        cells = [(access, access.byte // self.grain) for access in accesses]
+        # Reads stay folded, for most are of cells that nobody writes.
+        bytes_ = [m.memo.unfold(access.byte) if access.kind & WRITES else access.byte for access in accesses]
+        cells = [(access, byte // self.grain) for access, byte in zip(accesses, bytes_, strict=True)]
         suspect = suspects(m, cells, count)
         if all(marked is None for marked in suspect):
             return
@@ -275,9 +277,10 @@ class AccessLog:
         for (access, cell), marked in zip(cells, suspect, strict=True):
             if marked is None:
                 continue
-            in_cells = marked[cell]
+            of_lanes = m.memo.unfold(cell)
+            in_cells = marked[of_lanes]
             if not access.kind & WRITES and not events and not engines and in_cells.any():
-                in_cells &= outermost.of(cell)
+                in_cells &= outermost.of(of_lanes)
             if in_cells.any():
                 chosen.append(part_of(m, access, in_cells))
         if sum(access.byte.size for access in chosen) > MOST_JUDGED:
@@ -298,8 +301,7 @@ class AccessLog:
 
     def _arrays(self, m: Machine, target: Target) -> set[str]:
         """The global arrays that an access may go to: usually one, more where lanes choose between them."""
-        index = target.bytes
-        low, high = (int(index),) * 2 if index.ndim == 0 else (int(index.min()), int(index.max()))
+        low, high = extremes(target.bytes)
         holder = m.memory.holding(low, high + 1)
         return (
             {holder.name} if holder else {allocation.name for allocation in m.memory.touching(low, high + 1)}

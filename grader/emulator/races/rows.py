@@ -193,7 +193,7 @@ def same_targets(one: LoggedAccess, other: LoggedAccess) -> bool:
 
 
 Accesses: TypeAlias = "list[tuple[LoggedAccess, NDArray[np.int64]]]"
-"""Accesses, each with its cells."""
+"""Accesses, each with its cells; those of reads may be folded."""
 
 
 def suspects(m: Machine, accesses: Accesses, count: int) -> list[NDArray[np.bool_] | None]:
@@ -230,7 +230,7 @@ def suspect_cells(
     if np.count_nonzero(written) == writers and all(access.kind & WRITES for access, _ in concerned):
         return None  # each cell by one lane: the usual case, where threads fill a tile
     touching = [
-        (cell, agent[lanes_of(m, access)] + (COPY_ENGINE if access.engine else 0))
+        (m.memo.unfold(cell), agent[lanes_of(m, access)] + (COPY_ENGINE if access.engine else 0))
         for access, cell in concerned
     ]
     shared = touched_by_several(lambda: touching, count) & written

@@ -350,6 +350,7 @@ class RepairSearch:
         showing = [trial for trial in self.trials if trial.keys & gone]
         others = [trial for trial in self.trials if not trial.keys & gone]
         if thoroughly:
+            others.reverse()  # a barrier is missed in a loop that goes round, and so in the largest trial
             others += [trial for trial in self.thorough if trial not in self.trials]
         return all(self._attempt(module, trial) <= trial.keys - gone for trial in (*showing, *others))
 
