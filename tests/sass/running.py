@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import struct
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,8 +84,13 @@ class Done:
 
 def run_code(case: Case, architecture: int, steps: int = STEPS) -> Done:
     """Run the machine code of a launch for a compute capability times ten, all blocks at once."""
-    code = machine_code(tools(), case.text, architecture)
-    return run_machine_code(code, case, architecture, steps)
+    return run_machine_code(_code_of(case.text, architecture), case, architecture, steps)
+
+
+@lru_cache(maxsize=len(ARCHITECTURES))
+def _code_of(text: str, architecture: int) -> MachineCode:
+    """The machine code of a text, of which many kernels are run one after the other."""
+    return machine_code(tools(), text, architecture)
 
 
 def run_machine_code(code: MachineCode, case: Case, architecture: int, steps: int = STEPS) -> Done:
@@ -114,10 +120,18 @@ def run_machine_code(code: MachineCode, case: Case, architecture: int, steps: in
 
 
 def run_ptx(case: Case) -> dict[str, NDArray[Any]]:
-    """The arrays after the same launch in the PTX emulator."""
-    done = emulate(_alone(case), case.entry, case.launch, case.named(), detect=False)
-    assert done.completed, done.findings
-    return dict(done.outputs)
+    """The arrays after the same launch in the PTX emulator; architectures with the same PTX share them."""
+    key = (case.text, case.entry, case.launch, pickle.dumps(case.named()))
+    if key not in _latest:
+        done = emulate(_alone(case), case.entry, case.launch, case.named(), detect=False)
+        assert done.completed, done.findings
+        _latest.clear()
+        _latest[key] = dict(done.outputs)
+    return _latest[key]
+
+
+_latest: dict[tuple[str, str, Launch, bytes], dict[str, NDArray[Any]]] = {}
+"""What the launch before gave."""
 
 
 def _alone(case: Case) -> Module:
