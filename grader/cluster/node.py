@@ -214,7 +214,7 @@ def packed(given: Path, assignment: Assignment) -> Parcel:
     name = PurePosixPath("assignments", folder.name)
     references = (locate_reference(named, folder) for named in (assignment.reference, assignment.id))
     files = list(_files(folder, name))
-    for reference in dict.fromkeys(folder for folder in references if folder is not None):
+    for reference in dict.fromkeys(path for path in references if path is not None):
         files += _files(reference, PurePosixPath("reference", reference.name))
     named = name / given.name if given.is_file() else name
     return Parcel(str(given.resolve()), str(named), assignment.digest, tuple(dict(files).items()))
