@@ -64,7 +64,10 @@ lint: $(STAMP)  ## lint, types and layers
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/lint-imports --no-cache >.venv/layers.log || { cat .venv/layers.log; exit 1; }
 
+# What one run compiles the next need not; what a week of runs did not make anew goes.
+quick: export TESTS_BUILDS := $(CURDIR)/.venv/builds
 quick: lint  ## the same, and every test that takes less than a second (tests/unhurried.txt lists the others)
+	mkdir -p $(TESTS_BUILDS) && find $(TESTS_BUILDS) -type f -mtime +7 -delete
 	$(BIN)/python -m pytest -q --quick $(IN_PARALLEL) tests
 
 test: lint  ## the same, and every test that needs neither GPU nor container nor two seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
@@ -165,7 +166,7 @@ def test_warnings_keep_their_numbers(build_source: BuildSource) -> None:
 
 def test_the_steps_are_timed(build_source: BuildSource) -> None:
     """Every step of a build has its seconds; both builds of a unit are one step, a warning's or not."""
-    source = f"{KERNEL}\n// built here alone\n"
+    source = f"{KERNEL}\n// built here alone, and in no run before: {uuid4()}\n"
     noisy = source.replace("{", "{\n  float sum;\n  sum += A[0]; C[1] = sum;")
     once = {"preprocess", "compile", "assemble"}
     assert {name for name, _ in build_source(noisy).seconds} == once
