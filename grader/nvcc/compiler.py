@@ -224,11 +224,11 @@ class Compiler:
         named = () if preprocessing and not any(map(diagnostics.missing_header, messages)) else messages
         findings = diagnostics.errors(messages, files)
         if all(finding.line is None for finding in findings):
-            self._check_room()
+            check_room(self.sandbox)
         return CompileRefused(findings, log, messages=named)
 
     def _gave_up(self, outcome: Outcome) -> CompileRefused:
-        self._check_room()
+        check_room(self.sandbox)
         status = outcome.returncode
         return CompileRefused((problem(FindingCode.COMPILER_GAVE_UP, self.files.source, status=status),))
 
@@ -283,18 +283,17 @@ class Compiler:
             raise self._full()
         if _NO_PROCESS in words:
             raise OurError("the compiler could not start its programs: this machine runs as many as it may")
-        if _DISK_FULL.search(
-            outcome.stdout + outcome.stderr
-        ):  # in a line that a source can forge, as of cudafe++
-            self._check_room()
+        # cudafe++ says so in a line that a source can forge: then the disk itself is asked.
+        if _DISK_FULL.search(outcome.stdout + outcome.stderr):
+            check_room(self.sandbox)
         if outcome.status is Status.EXIT and _KILLED.search(outcome.stderr):
             raise OurError(f"the compiler was killed from outside (signal {signal.SIGKILL})")
         if outcome.status is Status.EXIT:
             return
-        if outcome.status is Status.SIGNAL and -outcome.returncode not in _CRASHES:
-            raise OurError(f"the compiler was killed from outside (signal {-outcome.returncode})")
         if outcome.status is Status.SIGNAL:
-            self._check_room()
+            if -outcome.returncode not in _CRASHES:
+                raise OurError(f"the compiler was killed from outside (signal {-outcome.returncode})")
+            check_room(self.sandbox)
         raise self._stopped(self._why_stopped(outcome))
 
     def _full(self) -> Exception:
@@ -303,11 +302,6 @@ class Compiler:
             most = self.limits.disk_bytes // _MEBIBYTE
             return self._stopped(part("compiler-disk", most=most))
         return StorageError("the compiler cannot write its files: the temporary folder's disk is full")
-
-    def _check_room(self) -> None:
-        """Raise StorageError where a failure may come of a disk that is nearly full: see `check_room`."""
-        if not self.sandbox.shuts_in:
-            check_room()
 
     def _why_stopped(self, outcome: Outcome) -> tuple[Clause, ...]:
         limits = self.limits

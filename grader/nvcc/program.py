@@ -37,6 +37,7 @@ from grader.nvcc.source import (
 from grader.nvcc.toolchain import PTX, UNIT
 from grader.nvcc.units import require_no_nested_launch, require_whole, sources_of, units_of, with_names_of
 from grader.sandbox import Job, Limits, Stage, Status
+from grader.sandbox.local import check_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -252,7 +253,7 @@ class ProgramCompiler(Compiler):
     def _left(self, content: bytes | None, what: str) -> bytes:
         """A file that a step must have left; raises CompileRefused where it was too large to come back."""
         if not content:
-            self._check_room()
+            check_room(self.sandbox)
             most = self.limits.file_bytes // 2**20
             finding = problem(FindingCode.TOO_LARGE_TO_KEEP, self.files.source, what=part(what), most=most)
             raise CompileRefused((finding,))

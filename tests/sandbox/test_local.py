@@ -237,10 +237,10 @@ def test_a_quota_that_is_used_up_is_our_error(monkeypatch: pytest.MonkeyPatch) -
     def used_up(*_: object) -> None:
         raise OSError(122, "Disk quota exceeded")
 
-    check_room()
+    check_room(LocalSandbox())
     monkeypatch.setattr("os.posix_fallocate", used_up)
     with pytest.raises(StorageError, match="cannot be used: Disk quota exceeded; free some space"):
-        check_room()
+        check_room(LocalSandbox())
 
 
 def test_limits_of_the_grader_itself_are_respected(

@@ -64,19 +64,8 @@ def _moved(m: Machine, site: int, address: Value, access: AccessRequest, last: R
     low, high = last.low + distance, last.high + distance
     if not _in_bounds(m, site, access.verb, low, high + access.dtype.itemsize, target.space):
         return None
-    moved = Target(
-        target.space,
-        target.region,
-        target.bytes + shift if distance else target.bytes,
-        target.lanes,
-        None,
-        target.request,
-        target.shape,
-        site,
-        address,
-        target.pattern,
-    )
-    return Resolved(moved, low, high)
+    where = target.bytes + shift if distance else target.bytes
+    return Resolved(target._replace(bytes=where, base=address), low, high)
 
 
 def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessRequest) -> Resolved | None:

@@ -281,8 +281,7 @@ class _Runner:
             return CaseEvidence(case, completed=False, findings=(not_built(self.built, case),))
         try:
             shown = self._shown(case, limits)
-            if not self.sandbox.shuts_in:
-                check_room()
+            check_room(self.sandbox)
         except OurError as problem:
             return CaseEvidence(case, completed=False, error=str(problem))
         return shown
