@@ -25,7 +25,7 @@ from grader.model import Verdict
 from grader.text import count, escaped, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from grader.batch import BatchSession
     from grader.batch.executor import Graded
@@ -46,7 +46,7 @@ GONE = "the scheduler is gone; what is graded so far is kept, run the same comma
 WENT_DOWN = "the workers that graded it went down, one after the other"
 
 _LOSSES = 2
-"""A submission that loses so many workers is set aside, as Dask's ``allowed-failures`` of 1 does."""
+"""A submission is set aside once so many workers went down while they graded it."""
 
 _STRIKES = 2
 """So many submissions that fail on a node and not on another show that it is the node that fails."""
@@ -107,9 +107,9 @@ class _Nodes:
         """How many submissions all of them take at a time."""
         return sum(member.slots for member in self.fit.values())
 
-    def submit(self, function: Callable[..., Any], *arguments: object, among: Sequence[str]) -> Future:
-        """Have something done on one of these workers."""
-        future = self.cluster.client.submit(function, *arguments, workers=list(among), pure=False)
+    def submit(self, function: Callable[..., Any], *arguments: object, address: str) -> Future:
+        """Have something done on a worker."""
+        future = self.cluster.client.submit(function, *arguments, workers=[address], pure=False)
         future.add_done_callback(self.done.put)
         return future
 
@@ -156,7 +156,7 @@ class _Nodes:
         except OSError:
             raise OurError(GONE) from None
         for address in set(self.fit) - set(workers):
-            self.say(f"lost: {self.fit.pop(address).host} ({address}); what it had is done again")
+            self.forget(address)
         self.proving = {address: proof for address, proof in self.proving.items() if address in workers}
         for address in workers:
             if address not in (self.fit | self.left_out | self.proving):
@@ -164,11 +164,16 @@ class _Nodes:
         if self.fit:
             self.seen = now
 
+    def forget(self, address: str) -> None:
+        """Count a worker no more that is gone, and say so once."""
+        if address in self.fit:
+            self.say(f"lost: {self.fit.pop(address).host} ({address}); what it had is done again")
+
     def _ask(self, address: str) -> None:
         """Ask a worker for its proof, once it is seen to have a grader at all."""
         client = self.cluster.client
         package = client.submit(metadata.version, "cuda-grader", workers=[address], pure=False)
-        self.proving[address] = self.submit(_proved, package, self.request, among=[address])
+        self.proving[address] = self.submit(_proved, package, self.request, address=address)
 
     def _take(self, seconds: float) -> None:
         """Wait for the end of something where only proofs are under way."""
@@ -276,13 +281,13 @@ class _Broken:
 class _Task:
     """A submission under way: ``failed_on`` is where it ended with an error of ours, and with which.
 
-    ``among`` are the workers that it was given to, and ``lost`` is how often all of them were gone.
+    ``address`` is the worker that grades it, and ``lost`` is how many workers went down while they did.
     """
 
     submission: Submission
     failure: str = ""
     failed_on: dict[str, Grade] = field(default_factory=dict)
-    among: tuple[str, ...] = ()
+    address: str = ""
     lost: int = 0
 
 
@@ -299,7 +304,11 @@ def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission
             continue
         task = running.pop(future)
         answer = _answer(future)
-        address, graded = ("", _lost(answer)) if isinstance(answer, BaseException) else answer
+        if isinstance(answer, KilledWorker):  # a scheduler that allows no failure gives it up at the first
+            nodes.forget(task.address)
+            _take_back(nodes, task, waiting)
+            continue
+        graded = _Broken(_plain(answer)) if isinstance(answer, BaseException) else answer
         if isinstance(graded, _Broken):
             if task.failure:
                 raise OurError(f"no node says what became of `{task.submission.id}`: {graded.problem}")
@@ -307,11 +316,11 @@ def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission
             waiting.appendleft(task)
             continue
         if isinstance(graded, Unfit):
-            if address in nodes.fit:
-                nodes.leave_out(address, nodes.fit[address].host, graded.problem)
+            if task.address in nodes.fit:
+                nodes.leave_out(task.address, nodes.fit[task.address].host, graded.problem)
             waiting.appendleft(task)
-        elif graded.grade.verdict is Verdict.ERROR and _may_be_tried_elsewhere(nodes, task, address):
-            task.failed_on[address] = graded.grade
+        elif graded.grade.verdict is Verdict.ERROR and _may_be_tried_elsewhere(nodes, task):
+            task.failed_on[task.address] = graded.grade
             waiting.appendleft(task)
         else:
             if graded.grade.verdict is not Verdict.ERROR:
@@ -323,47 +332,62 @@ def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission
 def _give_out(
     nodes: _Nodes, batch: tuple[str, int], waiting: deque[_Task], running: dict[Future, _Task]
 ) -> None:
-    """Give the nodes as many as they have room for; ``batch`` is the request's key and the seed."""
-    while waiting and len(running) < nodes.slots:
-        task = waiting.popleft()
-        untried = tuple(address for address in nodes.fit if address not in task.failed_on)
-        task.among = untried or tuple(nodes.fit)
-        arguments = (*batch, task.submission, task.failure)
-        running[nodes.submit(_graded_there, *arguments, among=task.among)] = task
+    """Give the nodes as many as they have room for; ``batch`` is the request's key and the seed.
+
+    A worker has never more than it grades at a time. What Dask had queued on a lost worker it would hold
+    against the submission, as if that had brought the worker down.
+    """
+    for task in list(waiting):
+        if len(running) >= nodes.slots:
+            return
+        if address := _place(nodes, task, running.values()):
+            waiting.remove(task)
+            task.address = address
+            arguments = (*batch, task.submission, task.failure)
+            running[nodes.submit(_graded_there, *arguments, address=address)] = task
+
+
+def _place(nodes: _Nodes, task: _Task, running: Collection[_Task]) -> str:
+    """The worker with the most room among those that a submission may be given to; empty where all are busy.
+
+    That is none where it failed already, while there is another, and none that grades another submission
+    under which a worker went down: so what brings workers down takes no other submission with it twice.
+    """
+    room = Counter({address: member.slots for address, member in nodes.fit.items()})
+    room.subtract(other.address for other in running)
+    suspected = {other.address for other in running if other.lost} if task.lost else set()
+    candidates = [address for address in nodes.fit if address not in task.failed_on] or list(nodes.fit)
+    allowed = [address for address in candidates if room[address] > 0 and address not in suspected]
+    return max(allowed, key=lambda address: room[address], default="")
 
 
 def _take_back_lost(nodes: _Nodes, running: dict[Future, _Task], waiting: deque[_Task]) -> None:
-    """Take back what was given to workers that are all gone: Dask waits for one of them to come back."""
+    """Take back what was given to workers that are gone: Dask waits for them to come back."""
     for future, task in list(running.items()):
-        if not future.done() and not any(address in nodes.fit for address in task.among):
+        if not future.done() and task.address not in nodes.fit:
             future.cancel()
             del running[future]
-            task.lost += not any(address in nodes.left_out for address in task.among)
-            if task.lost >= _LOSSES and not task.failure:
-                task.failure = WENT_DOWN
-            waiting.appendleft(task)
+            _take_back(nodes, task, waiting)
 
 
-def _graded_there(
-    key: str, seed: int, submission: Submission, failure: str
-) -> tuple[str, Graded | Unfit | _Broken]:
+def _take_back(nodes: _Nodes, task: _Task, waiting: deque[_Task]) -> None:
+    """Let a submission wait again whose worker is gone, and fail where it brought down too many."""
+    task.lost += task.address not in nodes.left_out
+    if task.lost >= _LOSSES and not task.failure:
+        task.failure = WENT_DOWN
+    waiting.appendleft(task)
+
+
+def _graded_there(key: str, seed: int, submission: Submission, failure: str) -> Graded | Unfit | _Broken:
     """What a worker makes of a submission; an exception is put into words here, for not each one travels."""
-    from distributed import get_worker  # noqa: PLC0415 - on a worker
-
     try:
-        answer: Graded | Unfit | _Broken = node.grade(key, seed, submission, failure)
+        return node.grade(key, seed, submission, failure)
     except Exception as problem:  # noqa: BLE001 - the other end decides what it means
-        answer = _Broken(_plain(problem))
-    return get_worker().address, answer
+        return _Broken(_plain(problem))
 
 
-def _lost(problem: BaseException) -> _Broken:
-    """What is said of a submission that Dask gave up."""
-    return _Broken(WENT_DOWN if isinstance(problem, KilledWorker) else _plain(problem))
-
-
-def _may_be_tried_elsewhere(nodes: _Nodes, task: _Task, address: str) -> bool:
-    return not (task.failure or task.failed_on) and any(candidate != address for candidate in nodes.fit)
+def _may_be_tried_elsewhere(nodes: _Nodes, task: _Task) -> bool:
+    return not (task.failure or task.failed_on) and any(address != task.address for address in nodes.fit)
 
 
 def _count_strikes(nodes: _Nodes, task: _Task, strikes: dict[str, set[str]]) -> None:

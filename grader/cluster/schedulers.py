@@ -70,10 +70,8 @@ def scheduler(where: str, *, nodes: int, jobs: int, folder: Path) -> Iterator[Cl
     """
     import dask  # noqa: PLC0415 - an extra
 
-    # The second loss of a worker under a submission sets it aside. Of work that waits a worker has none.
     # Nobody looks at how Dask spends its time, for which it would wake up a hundred times a second.
     ours = {
-        "distributed.scheduler.allowed-failures": 1,
         "distributed.admin.low-level-log-length": 100,
         "distributed.admin.system-monitor.interval": "5s",
         "distributed.admin.tick.interval": "1s",

@@ -154,8 +154,9 @@ def on_one_machine(a_class: Class) -> dict[str, object]:
 class Scheduler:
     """Dask's scheduler and workers as programs of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, allowed_failures: int) -> None:
         self.folder = folder
+        self.settings = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures)}
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{probe.getsockname()[1]}"
@@ -185,10 +186,9 @@ class Scheduler:
         self, what: str, *options: str, env: Mapping[str, str] | None = None
     ) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", what, *options]
-        failures = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
         log = (self.folder / f"{what}{len(self.programs)}.log").open("wb")
         program = subprocess.Popen(
-            command, cwd=self.folder, stdout=log, stderr=log, env=os.environ | failures | dict(env or {})
+            command, cwd=self.folder, stdout=log, stderr=log, env=os.environ | self.settings | dict(env or {})
         )
         log.close()
         self.programs.append(program)
@@ -207,8 +207,8 @@ class Scheduler:
 
 
 @pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
-    """A scheduler without workers."""
-    started = Scheduler(tmp_path)
+def scheduler(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Scheduler]:
+    """A scheduler without workers; its parameter is Dask's ``allowed-failures``, by default 3."""
+    started = Scheduler(tmp_path, getattr(request, "param", 3))
     yield started
     started.stop()

@@ -75,6 +75,14 @@ def wait_for_two_workers(out: Path) -> list[str]:
     return running
 
 
+def wait_for_grades(number: int, out: Path, batch: subprocess.Popen[str]) -> None:
+    """Wait for so many more grades."""
+    before = len(OutFolder(out).finished())
+    while len(OutFolder(out).finished()) < before + number and batch.poll() is None:
+        time.sleep(0.05)
+    assert batch.poll() is None, "the batch was over too early"
+
+
 def workers() -> list[int]:
     """The processes of all workers."""
     return [
@@ -82,6 +90,12 @@ def workers() -> list[int]:
         for path in Path("/proc").glob("[0-9]*/cmdline")
         if b"distributed.cli.dask_worker" in _content(path)
     ]
+
+
+def job_of(worker: int) -> str:
+    """The job that a worker belongs to."""
+    environment = _content(Path(f"/proc/{worker}/environ")).split(b"\0")
+    return next(value.split(b"=")[1].decode() for value in environment if value.startswith(b"SLURM_JOB_ID="))
 
 
 def _content(path: Path) -> bytes:
@@ -108,12 +122,14 @@ def test_a_worker_that_is_killed_and_a_job_that_is_cancelled_lose_nothing(
     batch = a_class.start(tmp_path / "out", *SLURM, "--no-cache")
     running = wait_for_two_workers(tmp_path / "out")
     wait_for_first_grade(tmp_path / "out", batch)
-    os.kill(workers()[0], signal.SIGKILL)
-    time.sleep(1)
-    subprocess.run(["/usr/bin/scancel", running[-1]], check=True)
+    killed = workers()[0]
+    (cancelled,) = set(running) - {job_of(killed)}
+    os.kill(killed, signal.SIGKILL)
+    wait_for_grades(3, tmp_path / "out", batch)  # what the one had is not what the other has now
+    subprocess.run(["/usr/bin/scancel", cancelled], check=True)
     code, said = ended(batch)
     assert code == 0, said
-    assert "lost: " in said
+    assert said.count("lost: ") == 2
     assert_same_files(tmp_path / "out", on_one_machine)
 
 

@@ -48,6 +48,23 @@ node.isolated = failing
 """Preloaded by a worker: its disk is full, so that whatever is graded there ends with an error of ours."""
 
 
+HELD = """
+import time
+from pathlib import Path
+from grader.cluster import node
+
+def held(*arguments):
+    while Path({path!r}).exists():
+        time.sleep(0.1)
+    return isolated(*arguments)
+
+if node.isolated.__name__ != "held":
+    isolated = node.isolated
+    node.isolated = held
+"""
+"""Preloaded by a worker: it grades nothing while a file is there."""
+
+
 def test_a_cluster_in_one_process_grades_as_one_machine(
     a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
 ) -> None:
@@ -74,6 +91,29 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert_same_files(tmp_path / "out", on_one_machine)
 
 
+def test_two_workers_that_are_killed_soon_after_each_other_lose_nothing(
+    a_class: Class, on_one_machine: dict[str, object], scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """What the first had was not graded by the second yet: it cannot have brought both down."""
+    hold = tmp_path / "hold"
+    hold.touch()
+    both = [scheduler.preloading(HELD.format(path=str(hold))) for _ in range(2)]
+    scheduler.expect(2)
+    batch = a_class.start(tmp_path / "out", "--no-cache", "--cluster", scheduler.address)
+    assert batch.stderr is not None
+    assert "2 workers" in batch.stderr.readline()
+    for worker in both:
+        time.sleep(3)
+        worker.kill()
+    hold.unlink()
+    scheduler.worker()
+    code, said = ended(batch)
+    assert code == 0, said
+    assert said.count("lost: ") == 2
+    assert_same_files(tmp_path / "out", on_one_machine)
+
+
+@pytest.mark.parametrize("scheduler", [0, 3], indirect=True)
 def test_what_brings_down_two_workers_is_set_aside(
     a_class: Class, scheduler: Scheduler, tmp_path: Path
 ) -> None:
