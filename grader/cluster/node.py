@@ -19,6 +19,8 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from distributed import Worker, WorkerPlugin, get_worker
+
 import grader
 from grader import backends, pipeline, sandbox_choice
 from grader.assignment import load_assignment
@@ -80,6 +82,22 @@ class Proof:
     setting: BatchSetting | None = None
     sandbox: str = ""
     problem: str = ""
+
+
+TOLD_TO_END = "grader-told-to-end"
+"""The topic of Dask's events under which a worker leaves its address when it is told to end."""
+
+
+class EndNotice(WorkerPlugin):  # type: ignore[misc] # a package without types
+    """A worker that gets SIGTERM says so before it closes; one that is brought down cannot.
+
+    So a job that is cancelled, preempted or out of time is not held against what it was grading.
+    """
+
+    async def teardown(self, worker: Worker) -> None:
+        """Leave the worker's address with its scheduler; called by Dask while the worker closes."""
+        with suppress(Exception):  # the scheduler may be gone itself
+            await worker.scheduler.log_event(topic=TOLD_TO_END, msg=worker.address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +201,13 @@ def grade(key: str, seed: int, submission: Submission, failure: str = "") -> Gra
     if failure:
         return Graded(pipeline.failed(plan, submission, failure))
     return isolated(station.context, plan, submission, station.tools, (PATIENCE_SECONDS, CPU_SECONDS))
+
+
+def promise_notice() -> None:
+    """Have this worker say when it is told to end."""
+    worker, name = get_worker(), EndNotice.__name__
+    if name not in worker.plugins:
+        worker.loop.add_callback(worker.plugin_add, plugin=EndNotice(), name=name)
 
 
 def leave(key: str) -> None:

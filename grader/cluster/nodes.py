@@ -95,6 +95,8 @@ class _Nodes:
     fit: dict[str, Node] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """Why, by address: it is not asked again."""
+    told_to_end: set[str] = field(default_factory=set)
+    """The workers that are gone because somebody ended them."""
     proving: dict[str, Future] = field(default_factory=dict)
     done: queue.Queue[Future] = field(default_factory=queue.Queue)
     """Whatever has come to its end, of proofs and of grades."""
@@ -166,8 +168,12 @@ class _Nodes:
 
     def forget(self, address: str) -> None:
         """Count a worker no more that is gone, and say so once."""
-        if address in self.fit:
-            self.say(f"lost: {self.fit.pop(address).host} ({address}); what it had is done again")
+        if address not in self.fit:
+            return
+        self.say(f"lost: {self.fit.pop(address).host} ({address}); what it had is done again")
+        with suppress(OSError):
+            notices = self.cluster.client.get_events(node.TOLD_TO_END) or ()
+            self.told_to_end.update(ended for _, ended in notices if ended == address)
 
     def _ask(self, address: str) -> None:
         """Ask a worker for its proof, once it is seen to have a grader at all."""
@@ -247,6 +253,7 @@ class _Nodes:
 
 def _proved(_: str, request: GradingRequest) -> Proof:
     try:
+        node.promise_notice()
         return node.prove(request)
     except Exception as problem:  # noqa: BLE001 - not each exception travels
         return Proof(socket.gethostname(), problem=_plain(problem))
@@ -372,7 +379,7 @@ def _take_back_lost(nodes: _Nodes, running: dict[Future, _Task], waiting: deque[
 
 def _take_back(nodes: _Nodes, task: _Task, waiting: deque[_Task]) -> None:
     """Let a submission wait again whose worker is gone, and fail where it brought down too many."""
-    task.lost += task.address not in nodes.left_out
+    task.lost += task.address not in nodes.left_out and task.address not in nodes.told_to_end
     if task.lost >= _LOSSES and not task.failure:
         task.failure = WENT_DOWN
     waiting.appendleft(task)

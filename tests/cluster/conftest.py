@@ -74,9 +74,9 @@ class Class:
 
 
 def ended(batch: subprocess.Popen[str]) -> tuple[int, str]:
-    """The exit code of a batch, and what it says on standard error."""
-    _, said = batch.communicate(timeout=500)
-    return batch.returncode, said
+    """The exit code of a batch, and what it says on standard error; of an error of ours all that it says."""
+    printed, said = batch.communicate(timeout=500)
+    return batch.returncode, said + printed if batch.returncode == 3 else said
 
 
 def wait_for_first_grade(out: Path, batch: subprocess.Popen[str]) -> None:

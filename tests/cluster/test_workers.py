@@ -13,6 +13,7 @@ from grader.batch import OutFolder
 from tests.cluster.conftest import ROOT, assert_same_files, ended, wait_for_first_grade
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
     from tests.cluster.conftest import Class, Scheduler
@@ -100,8 +101,7 @@ def test_two_workers_that_are_killed_soon_after_each_other_lose_nothing(
     both = [scheduler.preloading(HELD.format(path=str(hold))) for _ in range(2)]
     scheduler.expect(2)
     batch = a_class.start(tmp_path / "out", "--no-cache", "--cluster", scheduler.address)
-    assert batch.stderr is not None
-    assert "2 workers" in batch.stderr.readline()
+    _read_until("2 workers", batch)
     for worker in both:
         time.sleep(3)
         worker.kill()
@@ -111,6 +111,39 @@ def test_two_workers_that_are_killed_soon_after_each_other_lose_nothing(
     assert code == 0, said
     assert said.count("lost: ") == 2
     assert_same_files(tmp_path / "out", on_one_machine)
+
+
+def test_workers_that_are_told_to_end_are_not_held_against_what_they_had(
+    a_class: Class, on_one_machine: dict[str, object], scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """A cluster that preempts its jobs sends SIGTERM: no submission brought those workers down."""
+    hold = tmp_path / "hold"
+    hold.touch()
+    worker = scheduler.preloading(HELD.format(path=str(hold)))
+    scheduler.expect(1)
+    batch = a_class.start(tmp_path / "out", "--no-cache", "--cluster", scheduler.address)
+    said = _read_until("1 worker ", batch)
+    for _ in range(2):
+        time.sleep(3)
+        worker.terminate()
+        said += _read_until("lost: ", batch)
+        worker = scheduler.preloading(HELD.format(path=str(hold)))
+    time.sleep(3)
+    hold.unlink()
+    code, rest = ended(batch)
+    assert code == 0, said + rest
+    assert_same_files(tmp_path / "out", on_one_machine)
+
+
+def _read_until(words: str, batch: subprocess.Popen[str]) -> str:
+    """What a batch says on standard error until a line holds some words."""
+    assert batch.stderr is not None
+    said = ""
+    while words not in said:
+        line = batch.stderr.readline()
+        assert line, said
+        said += line
+    return said
 
 
 @pytest.mark.parametrize("scheduler", [0, 3], indirect=True)
