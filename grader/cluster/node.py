@@ -7,6 +7,7 @@ of our folders; a submission names it by its key.
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import socket
 import sys
@@ -87,6 +88,8 @@ class Proof:
 TOLD_TO_END = "grader-told-to-end"
 """The topic of Dask's events under which a worker leaves its address when it is told to end."""
 
+_NOTICE_SECONDS = 5.0
+
 
 class EndNotice(WorkerPlugin):  # type: ignore[misc] # a package without types
     """A worker that gets SIGTERM says so before it closes; one that is brought down cannot.
@@ -97,7 +100,8 @@ class EndNotice(WorkerPlugin):  # type: ignore[misc] # a package without types
     async def teardown(self, worker: Worker) -> None:
         """Leave the worker's address with its scheduler; called by Dask while the worker closes."""
         with suppress(Exception):  # the scheduler may be gone itself
-            await worker.scheduler.log_event(topic=TOLD_TO_END, msg=worker.address)
+            notice = worker.scheduler.log_event(topic=TOLD_TO_END, msg=worker.address)
+            await asyncio.wait_for(notice, _NOTICE_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

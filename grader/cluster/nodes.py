@@ -39,6 +39,9 @@ _LOOK = 1.0
 _GATHERING = 30.0
 """Seconds for others to prove themselves, once the first node has: then it is chosen what to grade on."""
 
+_FETCHING = 60.0
+"""Seconds for an answer that is there to travel."""
+
 _ALONE = 120.0
 """Seconds without any node before a batch gives up."""
 
@@ -153,10 +156,7 @@ class _Nodes:
             return
         self.looked = now
         self.cluster.replace_lost()
-        try:
-            workers: Mapping[str, int] = self.cluster.client.nthreads()
-        except OSError:
-            raise OurError(GONE) from None
+        workers = self.workers()
         for address in set(self.fit) - set(workers):
             self.forget(address)
         self.proving = {address: proof for address, proof in self.proving.items() if address in workers}
@@ -165,6 +165,14 @@ class _Nodes:
                 self._ask(address)
         if self.fit:
             self.seen = now
+
+    def workers(self) -> Mapping[str, int]:
+        """All workers, with how much each does at a time; raises OurError where their scheduler is gone."""
+        try:
+            workers: Mapping[str, int] = self.cluster.client.nthreads()
+        except OSError:
+            raise OurError(GONE) from None
+        return workers
 
     def forget(self, address: str) -> None:
         """Count a worker no more that is gone, and say so once."""
@@ -192,13 +200,15 @@ class _Nodes:
         if address is None:
             return False
         del self.proving[address]
-        proof = _answer(future)
-        if isinstance(proof, BaseException):
+        proof = self.answer(future, address)
+        if isinstance(proof, KilledWorker):
+            self.leave_out(address, address, "it went down while it proved itself")
+        elif isinstance(proof, BaseException):
             self.leave_out(address, address, f"it cannot run this grader: {_plain(proof)}")
         elif proof.setting is None:
             self.leave_out(address, proof.host, proof.problem)
         else:
-            slots = self.cluster.client.nthreads().get(address, 1)
+            slots = self.workers().get(address, 1)
             member = Node(address, proof.host, proof.setting, proof.sandbox, slots)
             self.fit[address] = member
             if self.setting is not None:
@@ -245,6 +255,18 @@ class _Nodes:
                 raise OurError(GONE) from None
             return None
 
+    def answer(self, future: Future, address: str) -> Any:  # noqa: ANN401 - what a node gives
+        """What came of a future that ended on a worker, or the exception; KilledWorker where both are gone.
+
+        A worker that goes down before its answer is fetched takes that along, and Dask waits for the worker.
+        """
+        deadline = time.monotonic() + _FETCHING
+        while isinstance(answer := _answer(future, _LOOK), TimeoutError) and time.monotonic() < deadline:
+            if address not in self.workers():
+                future.cancel()
+                return KilledWorker(future.key, address, 0)
+        return answer
+
     def leave(self) -> None:
         """Let all workers forget the class."""
         with suppress(Exception):
@@ -259,10 +281,10 @@ def _proved(_: str, request: GradingRequest) -> Proof:
         return Proof(socket.gethostname(), problem=_plain(problem))
 
 
-def _answer(future: Future) -> Any:  # noqa: ANN401 - what a node gives, or why it gives nothing
+def _answer(future: Future, seconds: float) -> Any:  # noqa: ANN401 - what a node gives
     """What came of a future, or the exception; what is lost with its scheduler is one, too."""
     try:
-        return future.result(timeout=60)
+        return future.result(timeout=seconds)
     except BaseException as problem:
         if isinstance(problem, KeyboardInterrupt | SystemExit):
             raise
@@ -310,7 +332,7 @@ def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission
         if future is None or nodes.take_proof(future) or future not in running:
             continue
         task = running.pop(future)
-        answer = _answer(future)
+        answer = nodes.answer(future, task.address)
         if isinstance(answer, KilledWorker):  # a scheduler that allows no failure gives it up at the first
             nodes.forget(task.address)
             _take_back(nodes, task, waiting)

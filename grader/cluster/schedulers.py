@@ -78,7 +78,8 @@ def scheduler(where: str, *, nodes: int, jobs: int, folder: Path) -> Iterator[Cl
         "distributed.worker.memory.monitor-interval": "1s",
         "distributed.worker.profile.enabled": False,
     }
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in our own words
+    for name in ("distributed", "distributed.client", "asyncio"):  # what matters is said in our own words
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with dask.config.set(ours), _SCHEDULERS.get(where, _running)(where, nodes, jobs, folder) as cluster:
         yield cluster
 

@@ -66,6 +66,22 @@ if node.isolated.__name__ != "held":
 """Preloaded by a worker: it grades nothing while a file is there."""
 
 
+SILENT = """
+import os
+
+def dask_setup(worker):
+    get_data = worker.handlers["get_data"]
+
+    async def go_down(comm, keys, **options):  # Dask looks for the name of the first parameter
+        if any({what!r} in str(key) for key in keys):
+            os._exit(1)
+        return await get_data(comm, keys=keys, **options)
+
+    worker.handlers["get_data"] = go_down
+"""
+"""Preloaded by a worker: it does what is asked, and goes down before the answer is fetched."""
+
+
 def test_a_cluster_in_one_process_grades_as_one_machine(
     a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
 ) -> None:
@@ -111,6 +127,32 @@ def test_two_workers_that_are_killed_soon_after_each_other_lose_nothing(
     assert code == 0, said
     assert said.count("lost: ") == 2
     assert_same_files(tmp_path / "out", on_one_machine)
+
+
+def test_a_worker_that_goes_down_with_a_grade_loses_nothing(
+    a_class: Class, on_one_machine: dict[str, object], scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """What it had finished is graded again elsewhere."""
+    scheduler.preloading(SILENT.format(what="_graded_there"))
+    scheduler.worker()
+    scheduler.expect(2)
+    code, said = a_class.grade(tmp_path / "out", "--no-cache", "--cluster", scheduler.address)
+    assert code == 0, said
+    assert "lost: " in said
+    assert_same_files(tmp_path / "out", on_one_machine)
+
+
+def test_a_worker_that_goes_down_with_its_proof_is_named(
+    a_class: Class, scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """The others grade; nothing is said in the words of Dask."""
+    scheduler.preloading(SILENT.format(what="_proved"))
+    scheduler.worker()
+    scheduler.expect(2)
+    code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
+    assert code == 0, said
+    assert "it went down while it proved itself" in said
+    assert "Traceback" not in said
 
 
 def test_workers_that_are_told_to_end_are_not_held_against_what_they_had(
