@@ -54,10 +54,11 @@ class Case:
 
     def columns(self) -> list[np.ndarray[Any, Any]]:
         """The operands' patterns, padded to whole blocks."""
-        found = [np.array(v, f"u{WIDTHS[k] // 8}") for v, k in zip(self.values, self.operands, strict=False)]
-        found = found or combinations(self.operands)
-        rest = -len(found[0]) % THREADS
-        return [np.concatenate((column, column[:1].repeat(rest))) for column in found]
+        values = zip(self.values, self.operands, strict=False)
+        columns = [np.array(column, f"u{WIDTHS[kind] // 8}") for column, kind in values]
+        columns = columns or [*combinations(self.operands)]
+        rest = -len(columns[0]) % THREADS
+        return [np.concatenate((column, column[:1].repeat(rest))) for column in columns]
 
 
 def _register(kind: str) -> str:

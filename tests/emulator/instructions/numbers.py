@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -24,7 +25,12 @@ class Format(NamedTuple):
     @property
     def greatest(self) -> Fraction:
         """The largest finite number."""
-        return (2 - Fraction(2) ** (1 - self.precision)) * Fraction(2) ** (1 - self.least)
+        return _greatest(self.precision, self.least)
+
+
+@cache
+def _greatest(precision: int, least: int) -> Fraction:
+    return (2 - Fraction(2) ** (1 - precision)) * Fraction(2) ** (1 - least)
 
 
 FORMATS = {
@@ -61,34 +67,37 @@ _MORE_FLOATS = (
 _DOUBLES = (1e300, 1.7e308, 2.0**-1022, 1e-310, 5e-324, 1 + 2.0**-52, 1e17)
 
 
-def edges(kind: str) -> list[int]:
+@cache
+def edges(kind: str) -> tuple[int, ...]:
     """Bit patterns that are likely to go wrong."""
     width = WIDTHS[kind]
     if kind == "pred":
-        return [0, 1]
+        return (0, 1)
     if kind.endswith("x2"):
         single = edges(kind[:-2])
-        return [a | b << 16 for a, b in zip(single, [*single[5:], *single[:5]], strict=True)]
+        return tuple(a | b << 16 for a, b in zip(single, (*single[5:], *single[:5]), strict=True))
     if kind in FORMATS:
         numbers = [*_FLOATS, *_MORE_FLOATS, *(_DOUBLES if kind == "f64" else ())]
-        return [pattern(sign * round_to(number, kind), kind) for number in numbers for sign in (1, -1)]
+        return tuple(pattern(sign * round_to(number, kind), kind) for number in numbers for sign in (1, -1))
     top, ones = 1 << (width - 1), (1 << width) - 1
-    return sorted({n & ones for n in (*_INTEGERS, -1, -2, -7, top, top - 1, top + 1, ~0x5A5A5A5A5A5A5A5A)})
+    integers = (*_INTEGERS, -1, -2, -7, top, top - 1, top + 1, ~0x5A5A5A5A5A5A5A5A)
+    return tuple(sorted({number & ones for number in integers}))
 
 
-def combinations(kinds: tuple[str, ...], most: int = 384) -> list[np.ndarray]:
+@cache
+def combinations(kinds: tuple[str, ...], most: int = 384) -> tuple[np.ndarray, ...]:
     """Arrays of patterns, one per operand: all combinations of edges, or ``most`` of them drawn."""
     everything = [edges(kind) for kind in kinds]
     total = math.prod(len(each) for each in everything)
     if total <= most:
-        rows = list(product(*everything))
+        rows: list[tuple[int, ...]] = list(product(*everything))
     else:
         draw = np.random.default_rng(len(kinds) + total)
         rows = [tuple(each[int(draw.integers(len(each)))] for each in everything) for _ in range(most)]
-    return [
+    return tuple(
         np.array(column, f"u{WIDTHS[kind] // 8}")
         for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)
-    ]
+    )
 
 
 def value_of(bits: int, kind: str) -> int | float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -53,15 +54,25 @@ def _tiny_value(code: int, kind: str) -> float:
     return sign * size if size <= greatest else math.nan
 
 
+class _Code(NamedTuple):
+    bits: int
+    value: Fraction
+
+
+@cache
+def _finite_codes(kind: str) -> tuple[_Code, ...]:
+    """The patterns without a sign that mean numbers."""
+    values = ((code, _tiny_value(code, kind)) for code in range(128))
+    return tuple(_Code(code, Fraction(value)) for code, value in values if math.isfinite(value))
+
+
 def _tiny_bits(number: float, kind: str) -> int:
     """The nearest pattern: of two that are equally near the even one; never more than the largest."""
     if math.isnan(number):
         return 0x7F
     sign = 0x80 if math.copysign(1, number) < 0 else 0
-    codes = [code for code in range(128) if math.isfinite(_tiny_value(code, kind))]
-    size = min(abs(number), TINY[kind][2])
-    exact = Fraction(size)
-    return sign | min(codes, key=lambda code: (abs(Fraction(_tiny_value(code, kind)) - exact), code & 1))
+    exact = Fraction(min(abs(number), TINY[kind][2]))
+    return sign | min(_finite_codes(kind), key=lambda code: (abs(code.value - exact), code.bits & 1)).bits
 
 
 def _tf32(a: float, mode: str) -> int:

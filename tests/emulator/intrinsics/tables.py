@@ -48,7 +48,7 @@ class Table:
 
     def __post_init__(self) -> None:
         """Draw the operands."""
-        found = list(self.values) or combinations(self.operands, 256)
+        found = [*(self.values or combinations(self.operands, 256))]
         object.__setattr__(self, "columns", found)
 
     @property
