@@ -9,11 +9,12 @@ as none. A folder that cannot be written is left alone: grading goes on without.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,8 @@ from grader.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.model import KernelInterface, Submission
     from grader.nvcc.toolchain import Toolchain
     from grader.sandbox import Limits
@@ -130,6 +133,19 @@ def write_entry(path: Path, body: bytes) -> None:
             os.replace(temporary, path)  # noqa: PTH105 - both are texts from `tempfile`
         except OSError:
             os.unlink(temporary)  # noqa: PTH108
+
+
+@contextmanager
+def made_by_one(path: Path) -> Iterator[None]:
+    """Hold the lock of an entry that takes seconds to make: whoever waits for it finds the entry made.
+
+    Where the folder cannot be written or locked, each makes its own.
+    """
+    with ExitStack() as stack:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(stack.enter_context(path.with_suffix(".lock").open("wb")), fcntl.LOCK_EX)
+        yield
 
 
 def _path(folder: Path, key: str) -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from grader.data_files import data_root
 from grader.errors import OurError
-from grader.nvcc.cache import read_entry, write_entry
+from grader.nvcc.cache import made_by_one, read_entry, write_entry
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
@@ -46,16 +46,23 @@ def own_object(tools: Tools, what: str, options: tuple[str, ...], files: Named[b
     argv = (tools.toolchain.host_compiler, *options, f"-I{tools.toolchain.roots[0]}/include", "-o", output)
     parts = (tools.toolchain.version, tools.toolchain.host_version, options, files)
     key = hashlib.sha256(repr(parts).encode()).hexdigest()
-    path = tools.cache / what / key if tools.cache else None
-    kept = read_entry(path) if path else None
-    if kept is not None:
-        return kept
+    if tools.cache is None:
+        return _compiled(tools, argv, files, output)
+    path = tools.cache / what / key
+    if (stored := read_entry(path)) is not None:
+        return stored
+    with made_by_one(path):
+        compiled = read_entry(path) or _compiled(tools, argv, files, output)
+        write_entry(path, compiled)
+    return compiled
+
+
+def _compiled(tools: Tools, argv: tuple[str, ...], files: Named[bytes], output: str) -> bytes:
+    """What a compiler of ours writes; raises OurError where it writes nothing."""
     result = tools.sandbox.run(Job(argv, files, (output,), _LIMITS))
     compiled = result.file(output)
     if not result.outcome.ok or compiled is None:
         words = result.outcome.stderr.decode(errors="replace").strip().splitlines()
         reason = words[0] if words else "no reason given"
         raise OurError(f"{output}, a part of the grader, does not compile: {reason}")
-    if path:
-        write_entry(path, compiled)
     return compiled

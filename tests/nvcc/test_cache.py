@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,8 @@ from grader.data_files import data_root
 from grader.messages import remarked
 from grader.model import Build, Clause, Finding, FindingKind, Resources, Severity, Submission
 from grader.nvcc import LIMITS, build, cache, find_toolchain
+from grader.nvcc.runtime import own_object
+from grader.nvcc.toolchain import Tools
 from grader.sandbox import Job, LocalSandbox, Result
 from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, QUICK
 
@@ -156,3 +160,25 @@ def test_a_submission_with_a_problem_is_not_compiled(tmp_path: Path) -> None:
     submission = replace(SUBMISSION, problem=problem)
     built = build(submission, INTERFACE, sandbox=sandbox, toolchain=find_toolchain(), cache=tmp_path)
     assert (built.ok, built.findings, sandbox.jobs) == (False, (problem,), 0)
+
+
+class Leisurely(Counting):
+    """One whose jobs take long enough for others to come."""
+
+    def run(self, job: Job) -> Result:
+        """Count the job, wait, and run it."""
+        result = super().run(job)
+        time.sleep(0.3)
+        return result
+
+
+def test_what_all_need_is_compiled_by_one(tmp_path: Path) -> None:
+    """Three that meet an empty cache at once: one compiles an object file of ours, the others wait for it."""
+    sandbox = Leisurely()
+    tools = Tools(find_toolchain(), sandbox, tmp_path)
+    options, files = ("-c", "part.cpp"), (("part.cpp", b"int part;\n"),)
+    with ThreadPoolExecutor(3) as pool:
+        compiled = list(pool.map(lambda _: own_object(tools, "parts", options, files, "part.o"), range(3)))
+    assert sandbox.jobs == 1
+    assert len(set(compiled)) == 1
+    assert compiled[0].startswith(b"\x7fELF")
