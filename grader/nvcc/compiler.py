@@ -294,6 +294,11 @@ class Compiler:
             if -outcome.returncode not in _CRASHES:
                 raise OurError(f"the compiler was killed from outside (signal {-outcome.returncode})")
             check_room(self.sandbox)
+        if outcome.starved:
+            raise OurError(
+                f"the compiler was not done after {outcome.seconds:.0f} s, for this machine was too busy to "
+                "let it work; try again while less runs here, or with a smaller -j"
+            )
         raise self._stopped(self._why_stopped(outcome))
 
     def _full(self) -> Exception:

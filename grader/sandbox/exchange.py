@@ -157,6 +157,7 @@ def _result(head: dict[str, Any], rest: memoryview, job: Job) -> Result:
         bytes(rest[:stdout]),
         bytes(rest[stdout : stdout + stderr]),
         _seconds(head["seconds"], job),
+        starved=head["starved"] is True,
     )
     offset, contents = stdout + stderr, []
     for name, size in files:
@@ -210,7 +211,9 @@ _QUOTED = re.compile(rb"^(?:[ \t].*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
 _MOST_BYTES = 2000
 
 
-def outcome_of(status: str, returncode: int, stdout: bytes, stderr: bytes, seconds: float) -> Outcome:
+def outcome_of(
+    status: str, returncode: int, stdout: bytes, stderr: bytes, seconds: float, *, starved: bool
+) -> Outcome:
     """The outcome of a job; one that nobody stopped and that failed may name the limit that it met.
 
     Raises ValueError for a status that there is not.
@@ -219,7 +222,7 @@ def outcome_of(status: str, returncode: int, stdout: bytes, stderr: bytes, secon
     if ending in (Status.EXIT, Status.SIGNAL) and returncode:
         words = own_words(stderr)
         ending = next((limit for limit, said in _LIMITS if any(text in words for text in said)), ending)
-    return Outcome(ending, returncode, stdout, stderr, seconds)
+    return Outcome(ending, returncode, stdout, stderr, seconds, starved)
 
 
 def own_words(stderr: bytes) -> bytes:

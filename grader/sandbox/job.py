@@ -54,13 +54,18 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job ended, what it printed (each stream cut at its limit) and its wall time in seconds."""
+    """How a job ended, what it printed (each stream cut at its limit) and its wall time in seconds.
+
+    ``starved`` says of one whose time ran out that it wanted a processor then, and had hardly had any. A
+    student's program can bring that about; a compiler is kept waiting by this machine.
+    """
 
     status: Status
     returncode: int
     stdout: bytes
     stderr: bytes
     seconds: float
+    starved: bool = False
 
     @property
     def ok(self) -> bool:

@@ -126,7 +126,10 @@ def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> supervisor.En
 
 def result_of(job: Job, folder: Path, ending: supervisor.Ending) -> Result:
     """The result of a job that has ended, with the files that are wanted of its folder."""
-    return Result(outcome_of(*ending), supervisor.fetch(folder, job.wanted, job.limits.file_bytes))
+    return Result(
+        outcome_of(*ending[:-1], starved=ending.starved),
+        supervisor.fetch(folder, job.wanted, job.limits.file_bytes),
+    )
 
 
 @lru_cache(maxsize=1)

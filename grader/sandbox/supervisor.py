@@ -50,6 +50,9 @@ HEAD = struct.Struct(">Q")
 _NEARLY = 0.9
 """Of a limit on CPU time: the kernel enforces it by other clock ticks than it accounts for."""
 
+_STARVED = 1 / 3
+"""Who wants to run and gets less than this part of a processor was kept waiting by others."""
+
 _PIECE = 65536
 _CLEARING_SECONDS = 5.0
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36  # prctl(2)
@@ -70,13 +73,17 @@ class ProcessBounds(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How a program ended, what it printed (each stream cut at its limit) and its wall time in seconds."""
+    """How a program ended, what it printed (each stream cut at its limit) and its wall time in seconds.
+
+    ``starved`` says of one whose time ran out that it wanted a processor then, and had hardly had any.
+    """
 
     status: str
     returncode: int
     stdout: bytes
     stderr: bytes
     seconds: float
+    starved: bool = False
 
 
 class MissingError(Exception):
@@ -161,15 +168,18 @@ def supervise(
     ):
         _first_to_go(process.pid)
         streams = _Streams(process, bounds.output_bytes)
+        starved = False
         try:
             stopped = _watch(process, streams, began + bounds.wall_seconds)
+            starved = stopped == TIME and _is_starved(process.pid, _STARVED * bounds.wall_seconds)
         finally:
             cpu_seconds = _end(process)
         streams.drain()
     status = stopped or _status(process.returncode)
     if process.returncode and cpu_seconds >= _NEARLY * bounds.cpu_seconds:
         status = stopped or TIME
-    return Ending(status, process.returncode, streams.stdout, streams.stderr, time.monotonic() - began)
+    seconds = time.monotonic() - began
+    return Ending(status, process.returncode, streams.stdout, streams.stderr, seconds, starved)
 
 
 def _limiter(bounds: ProcessBounds) -> list[str]:
@@ -240,6 +250,29 @@ def _watch(process: subprocess.Popen[bytes], streams: _Streams, deadline: float)
         if not streams.read(min(remaining, POLL_SECONDS)):
             return OUTPUT
     return None
+
+
+def _is_starved(group: int, enough: float) -> bool:
+    """Whether a process of a group wants to run, and all had less processor time than ``enough`` seconds.
+
+    The states are R, and D, in which a process waits for memory that was swapped out (proc_pid_stat(5)).
+    """
+    wants, ticks = False, 0
+    for _, about in _processes():
+        if int(about[2]) == group:
+            wants |= about[0] in "RD"
+            ticks += sum(map(int, about[11:15]))  # its own and its children's, in user mode and the kernel
+    return wants and ticks < enough * os.sysconf("SC_CLK_TCK")
+
+
+def _processes() -> Iterator[tuple[int, list[str]]]:
+    """All processes, with what /proc/PID/stat says from their state on: then come parent and group."""
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - a Path for each process of a bomb takes its time
+        if entry.isdigit():
+            with suppress(OSError):
+                stat_line = Path("/proc", entry, "stat").read_bytes()
+                if about := stat_line.rpartition(b")")[2].decode("ascii").split():
+                    yield int(entry), about
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
@@ -347,6 +380,7 @@ def _serve(request: Mapping[str, Any], files: list[tuple[str, bytes]], stdin: by
         back = fetch(folder, request["wanted"], request["bounds"][3])
     cleared = cleared and not _litter(request["writable"])
     about = {"status": ending.status, "returncode": ending.returncode, "seconds": ending.seconds}
+    about["starved"] = ending.starved
     sizes = [[name, len(content)] for name, content in back]
     streams = [len(ending.stdout), len(ending.stderr)]
     pieces = [ending.stdout, ending.stderr, *(content for _, content in back)]
@@ -410,12 +444,8 @@ def _litter(folders: Iterable[str]) -> bool:
 def _descendants() -> set[int]:
     """Our children, their children, and so on."""
     children: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):  # noqa: PTH208 - a Path for each process of a bomb takes its time
-        if entry.isdigit():
-            with suppress(OSError, IndexError, ValueError):
-                about = Path("/proc", entry, "stat").read_bytes()
-                parent = int(about.rpartition(b")")[2].split()[1])
-                children.setdefault(parent, []).append(int(entry))
+    for process, about in _processes():
+        children.setdefault(int(about[1]), []).append(process)
     descendants: set[int] = set()
     waiting = [os.getpid()]
     while waiting:

@@ -184,6 +184,7 @@ NO_PROCESS = (
         (Outcome(Status.EXIT, 1, b"", b"cannot write: No space left on device", 0.1), StorageError, "full"),
         (Outcome(Status.EXIT, 1, b"", b"cannot write: Disk quota exceeded", 0.1), StorageError, "full"),
         (Outcome(Status.EXIT, 1, b"", NO_PROCESS, 0.1), OurError, "this machine runs as many as it may"),
+        (Outcome(Status.TIME, -9, b"", b"", 60.0, starved=True), OurError, "this machine was too busy"),
         (
             Outcome(
                 Status.EXIT,
@@ -196,7 +197,15 @@ NO_PROCESS = (
             "do not work together: cuda_runtime.h",
         ),
     ],
-    ids=["killed", "what g++ starts is killed", "disk full", "quota", "no process", "no toolkit headers"],
+    ids=[
+        "killed",
+        "what g++ starts is killed",
+        "disk full",
+        "quota",
+        "no process",
+        "no time",
+        "no toolkit headers",
+    ],
 )
 def test_our_own_failures_are_errors_of_ours(outcome: Outcome, error: type[OurError], message: str) -> None:
     """What the student cannot help is raised, never found."""

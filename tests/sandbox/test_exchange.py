@@ -20,6 +20,7 @@ GOOD: dict[str, Any] = {
     "status": "exit",
     "returncode": 0,
     "seconds": 0.5,
+    "starved": False,
     "cleared": True,
     "streams": [2, 1],
     "files": [["C.npy", 3]],

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from grader.errors import StorageError, ToolMissing
-from grader.sandbox import Job, Limits, LocalSandbox, Stage, Status
+from grader.sandbox import Job, Limits, LocalSandbox, Stage, Status, supervisor
 from grader.sandbox.local import _without_network, check_room
 from grader.sandbox.supervisor import fetch
 
@@ -125,6 +127,23 @@ def test_wall_time_ends_a_sleeper(sandbox: LocalSandbox) -> None:
     """A job that waits is stopped by wall time."""
     outcome = sandbox.run(shell("sleep 100", Limits(wall_seconds=0.2))).outcome
     assert (outcome.status, outcome.returncode) == (Status.TIME, -signal.SIGKILL)
+    assert not outcome.starved
+
+
+def test_who_wants_to_compute_and_gets_no_processor_is_starved(sandbox: LocalSandbox) -> None:
+    """Its time runs out while others compute, which is not its doing."""
+    spin = ("taskset", "-c", str(min(os.sched_getaffinity(0))), "sh", "-c", "while :; do :; done")
+    with ExitStack() as stack:
+        for _ in range(8):  # in sessions of their own, among which the kernel divides a processor
+            stack.callback(stack.enter_context(subprocess.Popen(spin, start_new_session=True)).kill)
+        outcome = sandbox.run(Job(spin, limits=Limits(wall_seconds=1.0))).outcome
+    assert (outcome.status, outcome.starved) == (Status.TIME, True)
+
+
+def test_who_got_a_processor_is_not_starved() -> None:
+    """However long it wants to go on."""
+    assert supervisor._is_starved(os.getpgrp(), enough=1e9)
+    assert not supervisor._is_starved(os.getpgrp(), enough=0.0)
 
 
 def test_cpu_time_ends_a_spinner_that_ignores_signals(sandbox: LocalSandbox) -> None:
