@@ -259,3 +259,10 @@ def test_a_cycle_of_imports_for_type_checking_is_found(tmp_path: Path) -> None:
     )
     (cycle,) = _cycles(_graph(tmp_path))
     assert {"grader.ptx.nodes", "grader.ptx.parser", "grader.ptx.declarations"} <= cycle
+
+
+def test_no_file_is_longer_than_450_lines() -> None:
+    """Whoever inherits one reads it in a few minutes; a longer one holds two things."""
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in (ROOT / "grader").rglob("*.py")}
+    assert len(lengths) > 300
+    assert [f"{path}: {length}" for path, length in lengths.items() if length > 450] == []

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     _Asked: TypeAlias = "ProgramInterface | FunctionInterface"
 
-OBJECT, PROGRAM = f"{UNIT}.o", f"{UNIT}.out"
+OBJECT, PROGRAM, _ARCHIVE = f"{UNIT}.o", f"{UNIT}.out", "units.a"
 _KEPT_PTX, _KEPT_UNIT = (SOURCE_NAME.removesuffix("cu") + ending for ending in ("ptx", "cpp1.ii"))
 """The device code as it goes into the object file, and what it is made of: nvcc keeps both if asked."""
 _READ, _ASSEMBLED = f"{UNIT}.d", f"{UNIT}.asm.d"
@@ -83,8 +83,6 @@ _CALLS_DEVICE = re.compile(r"cuda[A-Z]\w*|__cudaPushCallConfiguration|cu[A-Z]\w*
 
 The code that nvcc adds by itself, to register kernels and to launch each of them, has other names.
 """
-
-_ARCHIVE = "units.a"
 
 
 class Objects(NamedTuple):

@@ -168,18 +168,16 @@ def supervise(
     ):
         _first_to_go(process.pid)
         streams = _Streams(process, bounds.output_bytes)
-        starved = False
         try:
             stopped = _watch(process, streams, began + bounds.wall_seconds)
             starved = stopped == TIME and _is_starved(process.pid, _STARVED * bounds.wall_seconds)
         finally:
             cpu_seconds = _end(process)
-        streams.drain()
+        stdout, stderr = streams.drained()
     status = stopped or _status(process.returncode)
     if process.returncode and cpu_seconds >= _NEARLY * bounds.cpu_seconds:
         status = stopped or TIME
-    seconds = time.monotonic() - began
-    return Ending(status, process.returncode, streams.stdout, streams.stderr, seconds, starved)
+    return Ending(status, process.returncode, stdout, stderr, time.monotonic() - began, starved)
 
 
 def _limiter(bounds: ProcessBounds) -> list[str]:
@@ -253,10 +251,7 @@ def _watch(process: subprocess.Popen[bytes], streams: _Streams, deadline: float)
 
 
 def _is_starved(group: int, enough: float) -> bool:
-    """Whether a process of a group wants to run, and all had less processor time than ``enough`` seconds.
-
-    The states are R, and D, in which a process waits for memory that was swapped out (proc_pid_stat(5)).
-    """
+    """Whether a group wants to run (R or D, proc_pid_stat(5)) and had less processor time than ``enough``."""
     wants, ticks = False, 0
     for _, about in _processes():
         if int(about[2]) == group:
@@ -314,16 +309,6 @@ class _Streams:
         self._selector.register(stream, selectors.EVENT_READ)
         return self._kept.setdefault(stream.fileno(), bytearray())
 
-    @property
-    def stdout(self) -> bytes:
-        """What was printed so far, cut at the cap."""
-        return bytes(self._stdout[: self._cap])
-
-    @property
-    def stderr(self) -> bytes:
-        """The same for errors."""
-        return bytes(self._stderr[: self._cap])
-
     def read(self, seconds: float) -> bool:
         """Wait up to ``seconds`` for something to read, and read it; false once a stream is over its cap."""
         if not self._selector.get_map():
@@ -337,12 +322,13 @@ class _Streams:
             buffer += piece[: self._cap + 1 - len(buffer)]
         return all(len(buffer) <= self._cap for buffer in self._kept.values())
 
-    def drain(self) -> None:
-        """Take what still lies in the pipes, once nobody should be writing; never waits."""
+    def drained(self) -> tuple[bytes, bytes]:
+        """Both streams, each cut at its cap, with what still lies in the pipes; never waits."""
         while self._selector.get_map() and self._selector.select(0):
             if not self.read(0):
                 break
         self._selector.close()
+        return bytes(self._stdout[: self._cap]), bytes(self._stderr[: self._cap])
 
 
 # --- inside an enclosure -------------------------------------------------------------------------------
@@ -378,9 +364,9 @@ def _serve(request: Mapping[str, Any], files: list[tuple[str, bytes]], stdin: by
             return
         cleared = _cleared()
         back = fetch(folder, request["wanted"], request["bounds"][3])
-    cleared = cleared and not _litter(request["writable"])
-    about = {"status": ending.status, "returncode": ending.returncode, "seconds": ending.seconds}
-    about["starved"] = ending.starved
+    shared = (entry for writable in request["writable"] for entry in Path(writable).iterdir())
+    cleared = cleared and all(entry.name.startswith(OWN) for entry in shared)  # no litter for the next job
+    about = {name: getattr(ending, name) for name in ("status", "returncode", "seconds", "starved")}
     sizes = [[name, len(content)] for name, content in back]
     streams = [len(ending.stdout), len(ending.stderr)]
     pieces = [ending.stdout, ending.stderr, *(content for _, content in back)]
@@ -434,11 +420,6 @@ def _cleared() -> bool:
                 with suppress(OSError):
                     os.kill(process, signal_number)
         time.sleep(0.001)
-
-
-def _litter(folders: Iterable[str]) -> bool:
-    """Whether anything lies in folders that the next job shares, beside the folders of jobs."""
-    return any(not entry.name.startswith(OWN) for folder in folders for entry in Path(folder).iterdir())
 
 
 def _descendants() -> set[int]:
