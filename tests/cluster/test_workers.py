@@ -50,11 +50,13 @@ node.isolated = failing
 
 
 HELD = """
+import os
 import time
 from pathlib import Path
 from grader.cluster import node
 
 def held(*arguments):
+    Path({path!r} + "-" + str(os.getpid())).touch()
     while Path({path!r}).exists():
         time.sleep(0.1)
     return isolated(*arguments)
@@ -63,7 +65,7 @@ if node.isolated.__name__ != "held":
     isolated = node.isolated
     node.isolated = held
 """
-"""Preloaded by a worker: it grades nothing while a file is there."""
+"""Preloaded by a worker: it grades nothing while a file is there, and makes another once it should."""
 
 
 SILENT = """
@@ -117,15 +119,16 @@ def test_two_workers_that_are_killed_soon_after_each_other_lose_nothing(
     both = [scheduler.preloading(HELD.format(path=str(hold))) for _ in range(2)]
     scheduler.expect(2)
     batch = a_class.start(tmp_path / "out", "--no-cache", "--cluster", scheduler.address)
-    _read_until("2 workers", batch)
     for worker in both:
-        time.sleep(3)
+        _wait_until_held(hold, worker)
+    said = ""
+    for worker in both:
         worker.kill()
+        said += _read_until("lost: ", batch)
     hold.unlink()
     scheduler.worker()
-    code, said = ended(batch)
-    assert code == 0, said
-    assert said.count("lost: ") == 2
+    code, rest = ended(batch)
+    assert code == 0, said + rest
     assert_same_files(tmp_path / "out", on_one_machine)
 
 
@@ -163,18 +166,25 @@ def test_workers_that_are_told_to_end_are_not_held_against_what_they_had(
     hold.touch()
     worker = scheduler.preloading(HELD.format(path=str(hold)))
     scheduler.expect(1)
-    batch = a_class.start(tmp_path / "out", "--no-cache", "--cluster", scheduler.address)
-    said = _read_until("1 worker ", batch)
+    batch, said = a_class.start(tmp_path / "out", "--no-cache", "--cluster", scheduler.address), ""
     for _ in range(2):
-        time.sleep(3)
+        _wait_until_held(hold, worker)
         worker.terminate()
         said += _read_until("lost: ", batch)
         worker = scheduler.preloading(HELD.format(path=str(hold)))
-    time.sleep(3)
+    _wait_until_held(hold, worker)
     hold.unlink()
     code, rest = ended(batch)
     assert code == 0, said + rest
     assert_same_files(tmp_path / "out", on_one_machine)
+
+
+def _wait_until_held(hold: Path, worker: subprocess.Popen[bytes]) -> None:
+    """Wait until a submission is under way on a worker that holds it."""
+    deadline = time.monotonic() + 60
+    while not hold.with_name(f"{hold.name}-{worker.pid}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def _read_until(words: str, batch: subprocess.Popen[str]) -> str:
