@@ -14,6 +14,7 @@ process: two that grade at once on one machine would share users.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import shutil
@@ -97,6 +98,10 @@ def check_room(sandbox: Sandbox) -> None:
 
 
 def _unusable(problem: OSError) -> StorageError:
+    if problem.errno in (errno.EMFILE, errno.ENFILE):
+        return StorageError(
+            "this machine lets the grader open too few files; raise the limit (`ulimit -n 1024`)"
+        )
     return StorageError(
         f"the temporary folder {tempfile.gettempdir()} cannot be used: {problem.strerror}; "
         "free some space there, or set TMPDIR to another folder"

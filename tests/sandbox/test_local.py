@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -248,6 +249,17 @@ def test_an_unusable_temporary_folder_is_our_error(
     monkeypatch.setattr("grader.sandbox.supervisor.place", full)
     with pytest.raises(StorageError, match="No space left on device; free some space"):
         sandbox.run(Job(("true",)))
+
+
+def test_too_few_open_files_are_our_error(sandbox: LocalSandbox) -> None:
+    """Of which the disk, that is not full, is not blamed."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (sum(1 for _ in Path("/proc/self/fd").iterdir()) + 1, most[1]))
+    try:
+        with pytest.raises(StorageError, match="too few files; raise the limit"):
+            sandbox.run(Job(("true",)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, most)
 
 
 def test_a_quota_that_is_used_up_is_our_error(monkeypatch: pytest.MonkeyPatch) -> None:
