@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 32 * 2**20
 MOST_DEPTH = 12
 _HEADER_BYTES = 1024
+_header_lock = threading.Lock()
+"""NumPy reads a header with Python's own parser, of which two at once may end in a SystemError (3.11)."""
 
 Text: TypeAlias = Annotated[str, StringConstraints(max_length=1000)]
 Count: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
@@ -177,7 +180,8 @@ def array_header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("an unexpected version of the format")
     try:
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_HEADER_BYTES)
+        with _header_lock:
+            shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_HEADER_BYTES)
     except TokenError as problem:  # NumPy splits a header that Python does not read into words
         raise ValueError(str(problem)) from None
     if dtype.hasobject or (fortran and len(shape) > 1):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -102,3 +105,28 @@ def test_an_array_that_is_not_what_was_asked_for_is_our_error(content: bytes | N
     """Another shape, type, order or length, objects, or no array at all."""
     with pytest.raises(OurError, match=r"out/0-C\.npy"):
         read_array(_result(content), "out/0-C.npy", LIKE)
+
+
+def test_arrays_are_read_by_several_threads_at_once() -> None:
+    """Python 3.11 ends a parse with a SystemError where another thread, at another depth, comes between."""
+    content = npy(LIKE)
+
+    def read(depth: int) -> None:
+        if depth:
+            read(depth - 1)
+        else:
+            for _ in range(500):
+                read_array(_result(content), "out/0-C.npy", LIKE)
+
+    def give_way(*_: object) -> None:
+        time.sleep(0)
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(give_way)
+    gc.set_threshold(20)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(read, range(4)))
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(give_way)
