@@ -333,7 +333,7 @@ def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission
             continue
         task = running.pop(future)
         answer = nodes.answer(future, task.address)
-        if isinstance(answer, KilledWorker):  # a scheduler that allows no failure gives it up at the first
+        if isinstance(answer, KilledWorker):  # its worker went down with it
             nodes.forget(task.address)
             _take_back(nodes, task, waiting)
             continue

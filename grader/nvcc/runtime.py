@@ -52,7 +52,9 @@ def own_object(tools: Tools, what: str, options: tuple[str, ...], files: Named[b
     if (stored := read_entry(path)) is not None:
         return stored
     with made_by_one(path):
-        compiled = read_entry(path) or _compiled(tools, argv, files, output)
+        if (stored := read_entry(path)) is not None:
+            return stored
+        compiled = _compiled(tools, argv, files, output)
         write_entry(path, compiled)
     return compiled
 
