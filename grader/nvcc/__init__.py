@@ -4,17 +4,24 @@
     files ─nvcc▶ object ─nvcc▶ program
 
 `build` is the whole stage for a kernel (the steps are in `grader.nvcc.compiler`), `build_program` for a
-program (`grader.nvcc.program`).
+program (`grader.nvcc.program`). What builds what an assignment asks for, all of its kernels or a program,
+always gives a record.
 """
 
 from __future__ import annotations
 
-from grader.nvcc.any_kind import build_at, build_kernels, build_program
-from grader.nvcc.disassembly import MachineCode, machine_code
-from grader.nvcc.ptxas import OWN_SOURCE, assemble, compile_own
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.errors import OurError
+from grader.model import Build
+from grader.nvcc.cache import cached_toolchain
+from grader.nvcc.ptxas import OWN_SOURCE, MachineCode, assemble, compile_own, machine_code
 from grader.nvcc.stage import LIMITS, build
 from grader.nvcc.toolchain import HOW_TO_GET_NVDISASM, Toolchain, Tools, find_toolchain, toolchain_in
-from grader.nvcc.toolchain_cache import cached_toolchain
+
+if TYPE_CHECKING:
+    from grader.model import FunctionInterface, KernelInterface, Named, ProgramInterface, Submission
 
 __all__ = [
     "HOW_TO_GET_NVDISASM",
@@ -34,3 +41,59 @@ __all__ = [
     "machine_code",
     "toolchain_in",
 ]
+
+
+def build_kernels(
+    tools: Tools,
+    submission: Submission,
+    interface: KernelInterface,
+    architecture: str = "",  # noqa: ARG001 - as for a program; the PTX of a kernel is for all GPUs
+) -> Build:
+    """Build a submission's kernels; a failure of ours is in the record's ``error`` instead of raised.
+
+    All kernels that an assignment asks for have to be there: the first one that is not is told of.
+    """
+    built = _one_kernel(tools, submission, interface)
+    others: list[tuple[str, Build]] = []
+    asked = (interface.kernel, *interface.others)
+    for name in interface.others if built.ok else ():
+        beside = tuple(kernel for kernel in asked if kernel != name)
+        other = _one_kernel(tools, submission, replace(interface, kernel=name, others=beside))
+        if not other.ok:
+            return other
+        others.append((name, other))
+    return replace(built, others=tuple(others)) if others else built
+
+
+def build_program(
+    tools: Tools,
+    submission: Submission,
+    interface: ProgramInterface | FunctionInterface,
+    architecture: str = "",
+) -> Build:
+    """`grader.nvcc.program.build_program`, loaded where there is a program to build."""
+    from grader.nvcc import program  # noqa: PLC0415 - whoever grades kernels does without
+
+    return program.build_program(tools, submission, interface, architecture)
+
+
+def build_at(
+    tools: Tools, submission: Submission, interface: KernelInterface, kernel: str, shape: Named[int]
+) -> Build:
+    """Build one ``kernel`` with those sizes of a ``shape`` that the file writes down as macros."""
+    names = {name for name, _ in interface.sizes}
+    given = tuple((name, size) for name, size in shape if name in names)
+    return _one_kernel(tools, submission, replace(interface, kernel=kernel, others=(), given=given))
+
+
+def _one_kernel(tools: Tools, submission: Submission, interface: KernelInterface) -> Build:
+    try:
+        return build(
+            submission,
+            interface,
+            sandbox=tools.sandbox,
+            toolchain=tools.toolchain,
+            cache=tools.cache,
+        )
+    except OurError as problem:
+        return Build(ok=False, error=str(problem))

@@ -1,10 +1,16 @@
-"""Builds by digest in a folder, so that the same file is compiled once.
+"""The folder of builds: builds by digest, and what else of a toolchain is kept so that nobody asks twice.
 
-The digest counts our own code in: a new version never takes up what an older one made of a file.
+The same file is compiled once. The digest counts our own code in: a new version never takes up what an older
+one made of a file.
 
 An entry is two lines, a checksum and the build as JSON, and after them the bytes of a program where it is
 one. Entries appear whole or not at all; one that cannot be read, or does not match its checksum, is as good
 as none. A folder that cannot be written is left alone: grading goes on without.
+
+Asking nvcc and g++ what they would do starts eight processes, a fifteenth of a check. What they answered
+counts while every program that was asked or will be run, and the profile that nvcc reads, is as large and as
+old as it was, and while no folder for headers came or went. Without a disassembler nothing is kept: somebody
+may install one.
 """
 
 from __future__ import annotations
@@ -12,10 +18,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import marshal
 import os
+import sys
 import tempfile
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, astuple, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,12 +42,12 @@ from grader.model import (
     Resources,
     Severity,
 )
+from grader.nvcc.toolchain import ARCHITECTURE, Toolchain, find_programs, find_toolchain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from grader.model import KernelInterface, Submission
-    from grader.nvcc.toolchain import Toolchain
     from grader.sandbox import Limits
 
 
@@ -135,6 +143,18 @@ def write_entry(path: Path, body: bytes) -> None:
             os.unlink(temporary)  # noqa: PTH108
 
 
+def states_of(files: Iterable[str]) -> list[tuple[str, int, int]]:
+    """The size and the time of change of each file; 0 for what is not there."""
+    states = []
+    for name in files:
+        try:
+            about = Path(name).stat()
+            states.append((name, about.st_size, about.st_mtime_ns))
+        except OSError:
+            states.append((name, 0, 0))
+    return states
+
+
 @contextmanager
 def made_by_one(path: Path) -> Iterator[None]:
     """Hold the lock of an entry that takes seconds to make: whoever waits for it finds the entry made.
@@ -180,3 +200,43 @@ def _detail(value: Any) -> Any:  # noqa: ANN401 - JSON
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Lists as tuples, as records have them."""
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+def cached_toolchain(
+    cache: Path | None, explicit: str | None = None, architecture: str = ARCHITECTURE
+) -> Toolchain:
+    """`find_toolchain`, whose answers are kept in the folder ``cache``; raises ToolMissing as it does."""
+    if cache is None:
+        return find_toolchain(explicit, architecture)
+    nvcc, compiler = find_programs(explicit)
+    path = _toolchain_path(cache, nvcc, compiler, architecture)
+    stored = read_entry(path)
+    if stored is not None:
+        states, values = marshal.loads(stored)  # noqa: S302 - our own, with its checksum
+        toolchain = Toolchain(Path(values[0]), *values[1:])
+        if states == _states(toolchain):
+            return toolchain
+    toolchain = find_toolchain(explicit, architecture)
+    if toolchain.nvdisasm:
+        values = (str(toolchain.nvcc), *astuple(toolchain)[1:])
+        write_entry(path, marshal.dumps((_states(toolchain), values)))
+    return toolchain
+
+
+def _toolchain_path(cache: Path, nvcc: Path, compiler: Path, architecture: str) -> Path:
+    names = [field.name for field in fields(Toolchain)]
+    search = os.environ.get("PATH", os.defpath)
+    parts = (made_by(), sys.version, names, str(nvcc), str(compiler), architecture, search)
+    return cache / "toolchains" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.toolchain"
+
+
+def _states(toolchain: Toolchain) -> tuple[list[tuple[str, int, int]], list[str]]:
+    """The programs' sizes and times of change, and which folders for headers there are."""
+    folders = (*toolchain.roots, *toolchain.absent)
+    return states_of(_programs(toolchain)), [folder for folder in folders if Path(folder).is_dir()]
+
+
+def _programs(toolchain: Toolchain) -> Iterator[str]:
+    """What is asked or run, and what nvcc reads before it answers."""
+    yield from (str(toolchain.nvcc), str(toolchain.nvcc.parent / "nvcc.profile"), toolchain.host_compiler)
+    yield from (toolchain.compile[0], toolchain.ptxas, toolchain.nvdisasm)

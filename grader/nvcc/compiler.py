@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
 from grader.model import Clause, FindingCode
-from grader.nvcc import declarations, diagnostics, driver, preamble, pruning
+from grader.nvcc import declarations, diagnostics, driver, headers
 from grader.nvcc.cache import is_writable
 from grader.nvcc.diagnostics import CompileRefused
-from grader.nvcc.preamble import Preprocessed
-from grader.nvcc.problems import part, problem
+from grader.nvcc.headers import Preprocessed
+from grader.nvcc.source import part, problem
 from grader.nvcc.toolchain import CUBIN, PTX, UNIT
 from grader.sandbox import Job, Limits, Status
 from grader.sandbox.exchange import own_words
@@ -157,7 +157,7 @@ class Compiler:
 
         Raises CompileRefused where it reaches a limit.
         """
-        fast = preamble.fast_path(self.cache, self.toolchain, self.sandbox, self.sources)
+        fast = headers.fast_path(self.cache, self.toolchain, self.sandbox, self.sources)
         if fast is None:
             return None
         files = (*self.sources, (f"{UNIT}.cu", wrapper), fast.macros)
@@ -168,7 +168,7 @@ class Compiler:
         if not result.outcome.ok or result.outcome.stderr or text is None or dependencies is None:
             return None
         self._check_origins(_decoded(dependencies), text)
-        _, own = preamble.parted(text.decode("latin-1"))
+        _, own = headers.parted(text.decode("latin-1"))
         if not own:
             return None
         unit = (fast.headers + own).encode("latin-1")
@@ -178,8 +178,8 @@ class Compiler:
         """Keep what will be the same in the next unit, unless it is kept, or there is nowhere to."""
         if self.cache is None or not is_writable(self.cache / "headers"):
             return
-        preamble.remember(self.cache, self.toolchain, self.sandbox, self._preprocess_empty)
-        pruning.remember(unit, self.cache)
+        headers.remember_preamble(self.cache, self.toolchain, self.sandbox, self._preprocess_empty)
+        headers.remember_declarations(unit, self.cache)
 
     def _preprocess_empty(self, command: tuple[str, ...]) -> Preprocessed | None:
         """What a command of the preprocessor makes of an empty unit; None where it fails."""
@@ -194,7 +194,7 @@ class Compiler:
 
         None where nothing can be left out. What is said, or goes wrong, is to be said of the whole unit.
         """
-        pruned = pruning.pruned(unit, self.cache) if self.cache else None
+        pruned = headers.pruned(unit, self.cache) if self.cache else None
         if pruned is None:
             return None
         default_build = tuple(_DEFAULT_PTX if word == PTX else word for word in self.toolchain.compile)
@@ -252,7 +252,7 @@ class Compiler:
 
     def _check_origins(self, dependencies: str, preprocessed: bytes) -> None:
         """Refuse a unit that read a file of nobody's business; the dependency list cannot be forged."""
-        ours = preamble.MACROS
+        ours = headers.MACROS
         foreign = [
             path for path in driver.paths_of(dependencies) if path != ours and self.files.is_foreign(path)
         ]

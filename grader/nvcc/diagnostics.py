@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from grader.errors import ToolMissing
 from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
-from grader.nvcc.problems import part, problem
-from grader.nvcc.source import SOURCE_NAME, harmless
+from grader.nvcc.source import SOURCE_NAME, harmless, part, problem
 from grader.nvcc.toolchain import UNIT
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.errors import ToolMissing
 from grader.model import Clause, Finding, FindingCode
 from grader.nvcc.diagnostics import Message
-from grader.nvcc.problems import part, problem
-from grader.nvcc.source import SOURCE_NAME, harmless
+from grader.nvcc.source import SOURCE_NAME, harmless, part, problem
 from grader.sandbox import Status
 
 if TYPE_CHECKING:

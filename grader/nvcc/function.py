@@ -17,10 +17,9 @@ from grader.model import Detail, Finding, FindingCode
 from grader.nvcc import driver
 from grader.nvcc.diagnostics import CompileRefused
 from grader.nvcc.kernel import others_there
-from grader.nvcc.problems import part, problem
 from grader.nvcc.runtime import own_object
 from grader.nvcc.signature import Type, c_type, expected, is_c_type, is_element, read_name, same_element
-from grader.nvcc.source import harmless
+from grader.nvcc.source import harmless, part, problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,9 +16,8 @@ from grader.cpp import CppText
 from grader.model import Finding, FindingCode
 from grader.nvcc.constants import number
 from grader.nvcc.declarations import lone_extents
-from grader.nvcc.problems import part, problem
 from grader.nvcc.signature import c_type, is_c_type, mismatch, read_name
-from grader.nvcc.source import harmless
+from grader.nvcc.source import harmless, part, problem
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -23,8 +23,8 @@ from grader.model import (
     FindingKind,
     Launch,
 )
-from grader.nvcc.problems import part, problem
 from grader.nvcc.signature import c_type
+from grader.nvcc.source import part, problem
 from grader.precision import numpy_type
 from grader.ptx.parser import ModuleVariable, module_variables, symbol_called
 

@@ -18,18 +18,18 @@ from grader.errors import OurError
 from grader.model import Build, FindingCode, FunctionInterface, ProgramInterface
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import diagnostics, driver, function
-from grader.nvcc.call_lines import call_lines, calls_of_runtime
 from grader.nvcc.compiler import PREPROCESSED, Compiler
 from grader.nvcc.diagnostics import CompileRefused, Files, Message
 from grader.nvcc.kernel import student_names
-from grader.nvcc.problems import part, problem
 from grader.nvcc.runtime import OBJECT as STAND_IN
-from grader.nvcc.runtime import stand_in
+from grader.nvcc.runtime import call_lines, calls_of_runtime, stand_in
 from grader.nvcc.source import (
     SOURCE_NAME,
     compile_files,
     harmless,
     line_count,
+    part,
+    problem,
     remarks,
     undefined_sizes,
     with_remarks,

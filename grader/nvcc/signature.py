@@ -10,7 +10,7 @@ import itanium_demangler
 
 from grader.errors import log_swallowed
 from grader.model import Clause, Finding, FindingCode
-from grader.nvcc.problems import part, problem
+from grader.nvcc.source import part, problem
 from grader.precision import struct_type
 from grader.ptx.nodes import TYPE_BYTES
 

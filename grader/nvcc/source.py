@@ -10,6 +10,8 @@ macros around one may hide from a parser what the compiler sees.
 
 What is handed in has lost its folders, or lies in one that its paths leave: `../common/book.h` is then the
 `common/book.h` or the `book.h` that came along, and such lines get the path of that file.
+
+What is wrong with it where the compiler has no words is a `problem`: a code of ours with its data.
 """
 
 from __future__ import annotations
@@ -23,15 +25,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.cpp import CppText
 from grader.data_files import headers_folder
-from grader.model import Finding, FindingCode, KernelInterface, ProgramInterface, Severity
-from grader.nvcc.problems import part, problem
+from grader.messages import worded
+from grader.model import (
+    Clause,
+    Finding,
+    FindingCode,
+    FindingKind,
+    KernelInterface,
+    ProgramInterface,
+    Severity,
+)
 from grader.nvcc.toolchain import UNIT
 from grader.text import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from grader.model import Build, FunctionInterface, Named, Submission
+    from grader.model import Build, Detail, FunctionInterface, Named, Submission
 
 SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
@@ -312,3 +322,14 @@ _FOLDERS = re.compile(r"(?<![\w.<>/])(?:/[^\s\"'`<>():;,/]+)*/(?=[^\s\"'`<>():;,
 def harmless(text: str) -> str:
     """One line without control characters and without absolute folders, cut at `LONGEST`."""
     return sentence(_FOLDERS.sub("", " ".join(text.split())), LONGEST)
+
+
+def problem(code: FindingCode, file: str = "", line: int | None = None, **details: Detail) -> Finding:
+    """The finding of a code, with its sentence; whoever knows its place may add it."""
+    finding = Finding(FindingKind.COMPILE, file=file, line=line, code=code, details=tuple(details.items()))
+    return worded(finding)
+
+
+def part(name: str, /, **values: Detail) -> tuple[Clause, ...]:
+    """A part of a sentence, as the data of a finding hold it."""
+    return (Clause(name, tuple(values.items())),)

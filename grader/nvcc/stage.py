@@ -35,7 +35,6 @@ from grader.nvcc.kernel import (
     template_launches,
 )
 from grader.nvcc.launch import missing_variable
-from grader.nvcc.problems import part, problem
 from grader.nvcc.ptxas import refusals, resources_of
 from grader.nvcc.signature import read_entries
 from grader.nvcc.source import (
@@ -43,6 +42,8 @@ from grader.nvcc.source import (
     compile_files,
     harmless,
     line_count,
+    part,
+    problem,
     remarks,
     undefined_sizes,
     with_remarks,

@@ -102,7 +102,7 @@ def new_file(folder: Path) -> Path:
 
 
 STAGES = {
-    "grader.nvcc.compiler:pruning.pruned": "leaving headers out",
+    "grader.nvcc.compiler:headers.pruned": "leaving headers out",
     "grader.nvcc.stage:parse": "parsing PTX for the build",
     "grader.nvcc.stage:build": "the rest of the build",
     "grader.backends.emulated_kernel:parse": "parsing PTX for the emulator",

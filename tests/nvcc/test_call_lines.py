@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from grader.nvcc.call_lines import call_lines
+from grader.nvcc.runtime import call_lines
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:

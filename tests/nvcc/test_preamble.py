@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.model import Build, Submission
-from grader.nvcc import build, find_toolchain, preamble
+from grader.nvcc import build, find_toolchain, headers
 from grader.sandbox import Equipment, Job, LocalSandbox, Result, Status
 from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource, only_message
 
@@ -95,7 +95,7 @@ def test_macros_in_place_of_headers_give_the_same_build(
         KERNEL.replace("A[N]", "A[N] + __COUNTER__"),
         '#pragma push_macro("NULL")\n#undef NULL\n#pragma pop_macro("NULL")\n' + KERNEL,
         KERNEL + "int \\u0066ar;\n",
-        f'#include "{preamble.MACROS}"\n{KERNEL}',
+        f'#include "{headers.MACROS}"\n{KERNEL}',
     ],
     ids=["counter", "kept macros", "universal name", "a file of ours"],
 )
@@ -132,15 +132,15 @@ def test_headers_that_have_changed_are_read_again(builds: Path) -> None:
     """An update of the system makes a new preamble, beside the next unit."""
     (kept,) = (builds / "headers").glob("*.preamble")
     toolchain = find_toolchain()
-    text, macros, files = preamble.load(builds, toolchain) or pytest.fail("nothing is kept")
+    text, macros, files = headers.load_preamble(builds, toolchain) or pytest.fail("nothing is kept")
     assert any(path.endswith("cuda_runtime.h") for path, *_ in files)
-    preamble.store(
+    headers.store_preamble(
         builds, toolchain, f'{text}\n# 1 "grader_unit.cu"\n', macros, [*(p for p, *_ in files), str(kept)]
     )
-    assert preamble.load(builds, toolchain) is None
+    assert headers.load_preamble(builds, toolchain) is None
     sandbox = Recording()
     _built(KERNEL, builds, sandbox)
-    assert preamble.load(builds, toolchain) is not None
+    assert headers.load_preamble(builds, toolchain) is not None
     sandbox.preprocessed.clear()
     _built(KERNEL + "//\n", builds, sandbox)
     assert sandbox.ways == [True]
@@ -160,11 +160,11 @@ def test_in_an_image_nothing_is_exchanged(builds: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "changed"),
     [
-        ("g++ -E -include cuda_runtime.h x", f"g++ -E -imacros {preamble.MACROS} x"),
+        ("g++ -E -include cuda_runtime.h x", f"g++ -E -imacros {headers.MACROS} x"),
         ("g++ -E x", None),
         ("g++ -include cuda_runtime.h -include other.h x", None),
     ],
 )
 def test_only_the_usual_headers_are_exchanged(command: str, changed: str | None) -> None:
     """A toolkit that includes others is left as it is."""
-    assert preamble.without_headers(tuple(command.split())) == (changed and tuple(changed.split()))
+    assert headers.without_headers(tuple(command.split())) == (changed and tuple(changed.split()))

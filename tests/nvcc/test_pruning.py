@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.model import Build, Submission
-from grader.nvcc import build, find_toolchain, pruning
+from grader.nvcc import build, find_toolchain, headers
 from grader.nvcc.header_declarations import declarations
-from grader.nvcc.pruning import index_of, pruned, remember
+from grader.nvcc.headers import index_of, pruned, remember_declarations
 from grader.sandbox import Job, LocalSandbox, Result
 from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource
 
@@ -155,7 +155,7 @@ OWN = '# 1 "grader_unit.cu"\n'
 
 def pruned_later(unit: str, folder: Path) -> str | None:
     """What becomes of a unit once its headers are known."""
-    remember(unit, folder)
+    remember_declarations(unit, folder)
     return pruned(unit, folder)
 
 
@@ -318,7 +318,7 @@ def test_where_the_code_is_another_one_both_builds_are_of_the_whole_unit(
     changed = source.replace("C[threadIdx.x] =", "C[threadIdx.x] = 1 +")
     assert changed != source
     monkeypatch.setattr(
-        pruning, "pruned", lambda unit, _: unit.replace("C[threadIdx.x] =", "C[threadIdx.x] = 1 +")
+        headers, "pruned", lambda unit, _: unit.replace("C[threadIdx.x] =", "C[threadIdx.x] = 1 +")
     )
     assert _built(source, builds, sandbox) == replace(build_source(source), seconds=())
     assert len([length for length in sandbox.lengths if length > 1_000_000]) == 3

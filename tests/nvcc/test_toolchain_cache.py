@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.nvcc import Toolchain, cached_toolchain, find_toolchain, toolchain_cache
+from grader.nvcc import Toolchain, cache, cached_toolchain, find_toolchain
 from tests.nvcc.test_toolchain import script
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def asked(installed: Toolchain, monkeypatch: pytest.MonkeyPatch) -> list[Toolcha
         answers.append(installed)
         return installed
 
-    monkeypatch.setattr(toolchain_cache, "find_toolchain", ask)
+    monkeypatch.setattr(cache, "find_toolchain", ask)
     return answers
 
 
@@ -102,7 +102,7 @@ def test_without_a_disassembler_nothing_is_kept(
 ) -> None:
     """Whoever installs one after `doctor` said so gets an estimate at once."""
     answers = [replace(installed, nvdisasm=""), installed]
-    monkeypatch.setattr(toolchain_cache, "find_toolchain", lambda *_: answers.pop(0))
+    monkeypatch.setattr(cache, "find_toolchain", lambda *_: answers.pop(0))
     assert not cached_toolchain(tmp_path / "cache", str(installed.nvcc)).nvdisasm
     assert cached_toolchain(tmp_path / "cache", str(installed.nvcc)) == installed
 

@@ -25,8 +25,8 @@ from grader.kinds.program.outputs import kernel_checks
 from grader.kinds.program.repairs import Trials, repaired
 from grader.messages import text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
-from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
+from grader.nvcc.runtime import call_lines
 from grader.nvcc.units import label_of
 from grader.plan import size
 from grader.sandbox import Job, Limits, Stage, Status
