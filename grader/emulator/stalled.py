@@ -20,7 +20,7 @@ from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import SharedArray, global_element
 from grader.emulator.spin_waits import rounds_of
 from grader.messages import clause
-from grader.messages.races import at_line, spell
+from grader.messages.hazards import at_line, spell
 from grader.model import TOO_MUCH_WORK, Clause
 from grader.ptx import Immediate, Register, Symbol
 from grader.ptx.flow import Flow

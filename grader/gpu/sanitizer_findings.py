@@ -26,7 +26,7 @@ import numpy as np
 
 from grader.gpu.request import index_of
 from grader.messages import worded
-from grader.messages.races import at_line
+from grader.messages.hazards import at_line
 from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Severity
 from grader.nvcc.source import harmless
 

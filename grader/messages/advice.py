@@ -1,4 +1,7 @@
-"""What is said of repairs that were tried, and of what could be better where all is right."""
+"""What would make a kernel better: repairs that were tried, advice where all is right, an estimated speed.
+
+Of an estimate it is said what limits a kernel, what would help it, and why there is none.
+"""
 
 from __future__ import annotations
 
@@ -58,3 +61,71 @@ _ADVICE: Mapping[str, str] = {
 }
 
 TEXTS: Mapping[str, str] = {**_REPAIRS, **_ADVICE}
+
+
+_LAYOUT: Mapping[str, str] = {
+    "estimate-heading": "Speed, estimated for an {device} ({remark})",
+    "estimate-heading-at": "Speed, estimated for an {device} at {shape} ({remark})",
+    "estimate-without-points": "not measured, and no points",
+    "estimate-with-points": "not measured",
+    "estimate-ratio": "{median} times as fast as the {baseline} kernel ({low} to {high})",
+    "estimate-limited-by": "limited by",
+    "estimate-would-help": "what would help",
+    "estimate-limit": "{limit}: {share} % of the time",
+    "estimate-limit-on": "{limit}: {share} % of the time, most on lines {lines}",
+    "estimate-limit-on-one": "{limit}: {share} % of the time, most on line {lines}",
+    "estimate-change": "{change}: estimated {ratio} times",
+    "estimate-change-on": "{change} on line {line}: estimated {ratio} times",
+    "estimate-kernel": "{kernel}: {time} ms, occupancy {share} %",
+    "estimate-error": "nine in ten estimates were off by at most {share} % where a GPU measured them",
+    "estimate-none": "Speed, not estimated",
+    "estimate-bars-title": "share of the time that each limit takes",
+}
+
+_LIMITS: Mapping[str, str] = {
+    "limit-issue": "issuing instructions",
+    "limit-arithmetic": "arithmetic",
+    "limit-shared": "shared-memory bandwidth",
+    "limit-l1": "L1 bandwidth",
+    "limit-l2": "L2 bandwidth",
+    "limit-dram": "bandwidth of device memory",
+    "limit-memory-latency": "waiting for global memory",
+    "limit-latency": "waiting for results of other instructions",
+    "limit-barrier": "waiting at barriers",
+    "limit-launch": "what every launch takes",
+}
+"""By the codes of `grader.model.estimate.LIMITS`."""
+
+_CHANGES: Mapping[str, str] = {
+    "change-no-bank-conflicts": "shared arrays without bank conflicts (rows one element longer)",
+    "change-coalesced": "neighbouring threads at neighbouring elements (coalesced accesses)",
+    "change-fewer-shared-loads": "each shared load used for two results (a block of results per thread)",
+    "change-more-warps": "more warps at once (fewer registers a thread, or less shared memory a block)",
+    "change-no-barriers": "no waiting at barriers (the next tile loaded while this one is used)",
+}
+"""By the codes of `grader.model.estimate.CHANGES`."""
+
+_PROBLEMS: Mapping[str, str] = {
+    "problem-machine-code": "the model does not know the machine instruction `{opcode}`",
+    "problem-too-much-work": "the kernel takes the emulator too long at this shape",
+    "problem-not-launched": "the kernel cannot be launched at this shape",
+    "problem-no-disassembler": "NVIDIA's disassembler, which reads machine code, is not installed",
+    "problem-no-baseline": "nothing is known of the baseline kernel for this GPU and shape",
+    "problem-failed": "a tool of the grader failed",
+    "problem-wrong": "its results are wrong, and then speed means nothing",
+}
+"""By the codes of `grader.model.estimate.PROBLEMS`."""
+
+_HINTS: Mapping[str, str] = {
+    "hint-machine-code": "nothing is wrong with that; a GPU measures it all the same",
+    "hint-too-much-work": "estimate a smaller shape, with `--shape` of `grader estimate`",
+    "hint-not-launched": "let a block have fewer threads, or take less shared memory",
+    "hint-no-disassembler": "`pip install 'nvidia-cuda-nvdisasm==13.2.*'`",
+    "hint-no-baseline": "estimate the shape that the assignment times, or ask staff, who have that kernel",
+    "hint-failed": "nothing is wrong with the kernel; staff see more with GRADER_DEBUG=1",
+    "hint-wrong": "make every case right first",
+}
+"""What to try, by the same codes."""
+
+ESTIMATE: Mapping[str, str] = {**_LAYOUT, **_LIMITS, **_CHANGES, **_PROBLEMS, **_HINTS}
+"""By name, with fields for what is estimated; ``-one`` is for a ``count`` of 1."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from grader.messages.races import at_line
+from grader.messages.hazards import at_line
 from grader.model import Clause, FindingKind
 from grader.text import sentence as one_sentence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.messages import estimate
+from grader.messages import advice
 from grader.messages.trace import TRACE
 
 if TYPE_CHECKING:
@@ -389,7 +389,7 @@ TEXTS: Mapping[str, str] = {
     **_FINDINGS,
     **_ADJUSTMENTS,
     **_SPEED,
-    **estimate.TEXTS,
+    **advice.ESTIMATE,
     **PAGE,
     **TRACE,
     **CLASS,

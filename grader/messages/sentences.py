@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import advice, answers, builds, checks, faults, hidden, host, memory, races, reports
-from grader.messages.races import spell
+from grader.messages import advice, answers, builds, checks, hazards, hidden, launches, reports
+from grader.messages.hazards import spell
 from grader.model import Access, Clause, FindingKind
 
 if TYPE_CHECKING:
@@ -19,10 +19,8 @@ _MOST_LINES = 3
 """Lines that are named."""
 
 TEMPLATES: Mapping[FindingCode, str] = {
-    **memory.SENTENCES,
-    **races.SENTENCES,
-    **faults.SENTENCES,
-    **host.SENTENCES,
+    **hazards.SENTENCES,
+    **launches.SENTENCES,
     **builds.SENTENCES,
 }
 """The sentence of each code."""
@@ -52,11 +50,9 @@ _WORDS: Mapping[str, str] = {
 }
 
 CLAUSE_TABLES = (
-    memory.CLAUSES,
-    races.CLAUSES,
-    faults.CLAUSES,
+    hazards.CLAUSES,
+    launches.CLAUSES,
     hidden.CLAUSES,
-    host.CLAUSES,
     builds.CLAUSES,
     _REMARKS,
     _WORDS,
@@ -182,7 +178,7 @@ class Sentences:
         access, details = finding.access or Access(), dict(finding.details)
         values: dict[str, Any] = dict.fromkeys(COMMON, UNKNOWN)
         values |= {
-            "verb": self._clause(memory.VERBS.get(access.verb, "uses")),
+            "verb": self._clause(hazards.VERBS.get(access.verb, "uses")),
             "element": self._element(finding, access),
             "array": finding.array,
             "address": finding.address,
@@ -195,13 +191,13 @@ class Sentences:
             index = getattr(finding, name)
             values[name] = spell(index) if index else UNKNOWN
         if finding.kind is FindingKind.RACE:
-            values |= self._filled(races.fields(finding))
+            values |= self._filled(hazards.fields(finding))
         callee = details.get("function", "")
         function = Clause("function", (("name", callee),)) if callee else Clause("some-function")
         details["function"] = (function,)
         extents = details.pop("extents", ())
         details.pop("remarks", None)
-        values |= self._filled({**details, "missed": memory.missed(details)})
+        values |= self._filled({**details, "missed": hazards.missed(details)})
         shape = extents if isinstance(extents, tuple) else ()
         values["extents"] = " x ".join(map(str, shape)) or str(details.get("elements"))
         return values

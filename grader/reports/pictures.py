@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from grader.compare import HEAT
 from grader.messages import text_of
-from grader.messages.races import spell
+from grader.messages.hazards import spell
 from grader.model import FindingCode, FindingKind
 from grader.text import one_line
 

@@ -32,7 +32,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.messages import templates_of, text_of
-from grader.messages.races import spell
+from grader.messages.hazards import spell
 from grader.messages.trace import TRACE_SCRIPT
 from grader.reports.pages import hash_of, template
 from grader.reports.trace_text import described, notes_of, title_of

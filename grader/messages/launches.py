@@ -1,0 +1,198 @@
+"""Sentences for launches: what refuses or stops them, and what a program does wrong around them on the host.
+
+Limits, traps, calls that lead nowhere, a GPU; copies, pointers, memory, launches that never ran.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.model import FindingCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FAULTS: Mapping[FindingCode, str] = {
+    FindingCode.TRAP: "stops the whole launch with a trap (a failed assert, or __trap())",
+    FindingCode.ASSERTION: "stops the whole launch: the assertion `{assertion}` does not hold",
+    FindingCode.STACK_OVERFLOW: (
+        "calls {function} from within itself until the thread's stack is full: does the recursion end?"
+    ),
+    FindingCode.CALL_OF_OTHER_TYPE: "calls {function} through a pointer to another type",
+    FindingCode.CALL_OF_NOTHING: (
+        "calls a function at address {address}, where there is none: was the pointer ever set?"
+    ),
+    FindingCode.BAD_FREE: "frees an address that malloc or new did not give, or that was freed before",
+    FindingCode.LAUNCH_NOT_COMPUTED: "no launch configuration can be computed: {reason}",
+    FindingCode.LAUNCH_TOO_SMALL: (
+        "a {what} of {dimensions} cannot be launched: its {axis} must be at least 1"
+    ),
+    FindingCode.LAUNCH_TOO_LARGE: "{excess}",
+    FindingCode.LAUNCH_SHARED_MEMORY: "{excess}",
+    FindingCode.VARIABLE_TOO_SMALL: "{lack}",
+    FindingCode.VARIABLES_TOO_LARGE: (
+        "the variables of the file take {bytes:,} bytes of device memory, of {most:,}"
+    ),
+    FindingCode.SIZES_DO_NOT_COMPILE: "with the sizes of this case the file does not compile{reason}",
+    FindingCode.FUNCTION_ENDED_PROGRAM: (
+        "the function ends the whole program with status {status}; expected it to return"
+    ),
+    FindingCode.DEVICE_BROKEN: "once the function has returned, the device reports: {error}",
+}
+"""What is said of a visible case, by code, with fields for the finding's data."""
+
+_FAULTS_CLAUSES: Mapping[str, str] = {
+    "function": "`{name}`",
+    "some-function": "a function",
+    "block": "block",
+    "grid": "grid",
+    "axis-too-large": "a {what} of {dimensions} cannot be launched: its {axis} may be at most {most}",
+    "too-many-threads": "a block of {dimensions} has {threads} threads; a block may have at most {most}",
+    "negative-shared-memory": "{bytes} bytes of dynamic shared memory cannot be launched",
+    "too-much-shared-memory": (
+        "the launch needs {bytes} bytes of shared memory ({static} static and {dynamic} dynamic); a block "
+        "may use at most {most}"
+    ),
+    "not-in-device-memory": "`{name}` is no variable in device memory that holds what is put into it",
+    "too-few-elements": "`{name}` has room for {elements:,} elements of {type}, and {needed:,} are needed",
+    "because": ": {text}",
+    "constant": "`{name}` is {value}",
+    "with-constants": "with this file's constants ({constants}) {sentence}",
+}
+
+
+_WRONG = "wrong while it was timed: {launches} "
+
+_ON_DEVICE: Mapping[FindingCode, str] = {
+    FindingCode.LAUNCH_REFUSED: "the GPU refused the launch: {reason}",
+    FindingCode.DEVICE_STOPPED: "the GPU stopped the kernel: {reason}",
+    FindingCode.DEVICE_TIMEOUT: (
+        "the kernel did not end within {seconds} s on the GPU and was stopped; look for a loop whose "
+        "condition stays true, or a barrier that some threads never reach"
+    ),
+    FindingCode.STOP_REPORTED: "stops the whole launch: {reason}",
+    FindingCode.STOPPED_WHILE_TIMED: "{reason}",
+    FindingCode.HUNG_WHILE_TIMED: (
+        "{reason}; look for a loop that ends only for the inputs, or the buffers, of the tests"
+    ),
+    FindingCode.WRONG_WHILE_TIMED: (
+        _WRONG + "left a wrong {output}{example}; every launch has other inputs at other addresses, and has "
+        "to compute its output anew from them"
+    ),
+    FindingCode.UNWRITTEN_WHILE_TIMED: (
+        _WRONG + "left elements of the output as they were before, up to {most}; every launch has to write "
+        "all of its output, whatever it holds and whatever was computed in earlier launches"
+    ),
+    FindingCode.INPUTS_CHANGED_WHILE_TIMED: (
+        _WRONG + "changed the inputs; a kernel may write to its output only, so check the indices of every "
+        "store"
+    ),
+    FindingCode.IMPOSSIBLY_FAST: (
+        "{impossible} of {timed} timed launches took less than {floor} ms, down to {least} ms: by its "
+        "measured memory bandwidth and float32 rate this device needs at least that for the whole "
+        "computation, so compute everything in every launch"
+    ),
+}
+"""What is said of a visible case, by code, with fields for the finding's data."""
+
+_ON_DEVICE_CLAUSES: Mapping[str, str] = {
+    "all-launches": "all {count} timed launches",
+    "all-launches-one": "all {count} timed launch",
+    "some-launches": "{bad} of {count} timed launches",
+    "example": ", {element} = {got} where {expected} was expected",
+    "hardware-exception": "a hardware exception",
+    "stopped-by-gpu": "the GPU stopped the kernel while it was timed: {meaning} ({name})",
+}
+
+
+_ON_HOST: Mapping[FindingCode, str] = {
+    FindingCode.HOST_LAUNCH_REFUSED: "{kernel}<<<({grid}), ({block})>>> never ran: {reason}",
+    FindingCode.HOST_POINTER_IN_KERNEL: (
+        "argument {argument} of {kernel} points to memory of the host; a kernel needs memory from cudaMalloc"
+    ),
+    FindingCode.HOST_SYMBOL_AS_POINTER: (
+        "`{symbol}` is {space}, and its name is no pointer on the host: kernels use it by its name, and "
+        "cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy to and from it"
+    ),
+    FindingCode.HOST_DEVICE_POINTER: (
+        "host code uses {array}, which is device memory: only kernels and cudaMemcpy can reach it"
+    ),
+    FindingCode.HOST_FREED_POINTER: "host code uses {array}, which is device memory that was freed",
+    FindingCode.HOST_FAULT: "host code uses address {address}{near_null}, where it has no memory",
+    FindingCode.HOST_WRONG_DIRECTION: "the copy is said to be {kind}, but it goes {way}",
+    FindingCode.HOST_COPY_TOO_LARGE: "copies {bytes:,} bytes where {array} has {has:,}{guess}",
+    FindingCode.HOST_COPY_OF_FREED: "copies {array}, which was freed",
+    FindingCode.HOST_COPY_OF_NOTHING: "copies device memory at {address}, which was never allocated",
+    FindingCode.HOST_POINTER_SIZED_COPY: (
+        "copies 8 bytes of {array}, which has {size:,}: is that the size of the pointer?"
+    ),
+    FindingCode.HOST_NEVER_WRITTEN: (
+        "copies back {array}, of which {missing:,} of {bytes:,} bytes were never written, the first at byte "
+        "{first:,}"
+    ),
+    FindingCode.HOST_NEVER_COPIED_BACK: (
+        "nothing comes back from the device after {kernel}, the last kernel: its result is not used"
+    ),
+    FindingCode.HOST_MEMSET_OF_ELEMENTS: (
+        "cudaMemset sets each byte, and {value} is no byte: each becomes {byte}"
+    ),
+    FindingCode.HOST_TOUCHED_EARLY: (
+        "the host uses {array} while the device may still be at work on it: call cudaDeviceSynchronize() "
+        "before"
+    ),
+    FindingCode.HOST_STREAM_RACE: (
+        "{later} {array} while {earlier} it in another stream, and nothing makes one wait for the other"
+    ),
+    FindingCode.HOST_LEAK: "{array} ({size:,} bytes) is never freed",
+    FindingCode.HOST_FREED_TWICE: "frees {array} a second time",
+    FindingCode.HOST_FREE_OF_HOST: "cudaFree of something that cudaMalloc never gave",
+    FindingCode.HOST_FREE_INSIDE: (
+        "frees {array} by another address than cudaMalloc gave, or by another function"
+    ),
+    FindingCode.HOST_FREE_OF_ARGUMENT: "frees {array}, which belongs to the caller",
+    FindingCode.HOST_OUTSIDE_ARRAY: (
+        "host code uses {array}[{index}], and {array} has {elements:,} elements, the first of them {array}[0]"
+    ),
+    FindingCode.HOST_OUT_OF_MEMORY: (
+        "asks for {bytes:,} bytes of device memory, and the device has {limit:,}"
+    ),
+    FindingCode.HOST_OUTPUT_LOST: (
+        "what kernels printed is lost: nothing waits for the device before the program ends"
+    ),
+    FindingCode.HOST_ERRORS_NEVER_ASKED: (
+        "a launch fails, and the program never asks for it: call cudaGetLastError() after <<<>>>"
+    ),
+    FindingCode.HOST_EVENT_NEVER_RECORDED: "asks for the time between events of which one was never recorded",
+    FindingCode.HOST_EVENT_NOT_WAITED_FOR: (
+        "asks for the time between events before the device has come to the second: call "
+        "cudaEventSynchronize() before"
+    ),
+    FindingCode.HOST_UNSUPPORTED: "the emulator does not support {name}",
+}
+"""What is said of a visible case, by code, with fields for the finding's data."""
+
+_ON_HOST_CLAUSES: Mapping[str, str] = {
+    "refused-nothing": "it has no blocks, or no threads",
+    "refused-threads": "a block may have 1,024 threads, and this one has {threads:,}",
+    "refused-bounds": "__launch_bounds__ allows its blocks fewer threads than {threads:,}",
+    "refused-block": "a block may have 1,024, 1,024 and 64 threads in its three dimensions",
+    "refused-grid": "a grid may have 65,535 blocks in its second and third dimension",
+    "refused-shared": "{bytes:,} bytes of dynamic shared memory are more than a block may have",
+    "refused-cooperative": "its blocks may wait for each other, and a device does not hold them all at once",
+    "from-host-to-host": "from the host to the host",
+    "from-host-to-device": "from the host to the device",
+    "from-device-to-host": "from the device to the host",
+    "from-device-to-device": "from the device to the device",
+    "kernel-reads": "kernel {name} reads",
+    "kernel-writes": "kernel {name} writes",
+    "kernel-updates": "kernel {name} updates",
+    "copy-reads": "a copy reads",
+    "copy-writes": "a copy writes",
+    "near-null": " (a null pointer)",
+    "elements-for-bytes": "; cudaMalloc counts bytes: was it given elements?",
+}
+"""Parts of these sentences by name."""
+
+SENTENCES: Mapping[FindingCode, str] = {**_FAULTS, **_ON_DEVICE, **_ON_HOST}
+CLAUSES: Mapping[str, str] = {**_FAULTS_CLAUSES, **_ON_DEVICE_CLAUSES, **_ON_HOST_CLAUSES}
+"""Parts of these sentences by name; ``-one`` is for a single launch."""
