@@ -14,7 +14,7 @@ from grader.estimate.memory_system import NOTHING
 from grader.estimate.multiprocessor import WarpTrace
 from grader.estimate.operations import operation_of
 from grader.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of, rows_of
-from grader.sass.retries import EXCHANGES
+from grader.sass.waiting import EXCHANGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.sass.floating import DIRECTIONS, rounded
 from grader.sass.halves import narrowed, widened
 from grader.sass.listing import Register
 from grader.sass.operands import register_index, write_pair
-from grader.sass.roundings import DIRECTIONS, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

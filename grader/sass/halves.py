@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.sass.floating import DIRECTIONS, extremes, rounded
 from grader.sass.listing import Constant, Real, Register
 from grader.sass.operands import BOOLEANS, COMPARISONS, is_predicate, predicate_index, register_index
-from grader.sass.roundings import DIRECTIONS, extremes, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

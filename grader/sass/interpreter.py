@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.sass import atomics, bits, convergence, conversions, floating, halves, integer, memory, warps
-from grader.sass.convergence import is_parted
+from grader.sass import atomics, bits, conversions, floating, halves, integer, memory, warps
 from grader.sass.listing import Label, Register, UnknownCodeError
 from grader.sass.machine import LOCAL_WINDOW, SHARED_WINDOW, Group, TooMuchWorkError
 from grader.sass.operands import Link, is_predicate, register_index
-from grader.sass.retries import Turns, retry_loops
-from grader.sass.waiting import Waits, merged
-from grader.sass.warps import acting
+from grader.sass.waiting import Turns, Waits, merged, retry_loops
+from grader.sass.warps import acting, is_parted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +37,6 @@ _TABLE = {
     **conversions.TABLE,
     **warps.TABLE,
     **memory.TABLE,
-    **convergence.TABLE,
     **atomics.TABLE,
 }
 
@@ -79,7 +76,7 @@ class Program:
     steps: tuple[Step | None, ...]
     guards: tuple[Reader | None, ...]
     retry_loops: dict[int, int]
-    """As `grader.sass.retries.retry_loops` gives them."""
+    """As `grader.sass.waiting.retry_loops` gives them."""
 
 
 def link(listing: Listing, banks: Mapping[int, bytes]) -> Program:
