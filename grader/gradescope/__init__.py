@@ -1,7 +1,6 @@
 """An autograder for Gradescope: the zip that staff upload, and what it does there.
 
     archive    the zip: the grader, one assignment with the staff's files, pinned requirements, two scripts
-    metadata   submission_metadata.json: when, by whom, how often
     run        the whole of `run_autograder`: grade one submission, write results.json, whatever happens
 
 In the container is no GPU, so kernels run on the emulator. The grader is root, and what students hand in is

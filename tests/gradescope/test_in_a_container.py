@@ -71,7 +71,7 @@ def executed(container: Container, command: list[str]) -> tuple[int, str]:
 
 def _second(root: str) -> list[str]:
     home = "/opt/cuda-grader"
-    return ["sh", "-c", f"cd {home}/program && {home}/venv/bin/python -m grader.gradescope {root}"]
+    return ["sh", "-c", f"cd {home}/program && {home}/venv/bin/python -m grader.gradescope.run {root}"]
 
 
 @pytest.fixture(scope="module")

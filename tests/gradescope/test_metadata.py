@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.gradescope.metadata import MAX_BYTES, Metadata, read_metadata
+from grader.gradescope.run import MAX_BYTES, Metadata, read_metadata
 from tests.gradescope.laid_out import GROUP, LATE, METADATA
 
 if TYPE_CHECKING:

@@ -40,4 +40,4 @@ chmod -R go+rX,go-w "$home"
 chmod 0700 "$source"
 
 # The staff's own solution must have full marks here, or no student could.
-cd "$home/program" && "$home/venv/bin/python" -m grader.gradescope --prove "$source"
+cd "$home/program" && "$home/venv/bin/python" -m grader.gradescope.run --prove "$source"
