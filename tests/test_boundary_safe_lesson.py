@@ -13,7 +13,7 @@ from grader.arithmetic import parse
 from grader.assignment import expand_cases, reference_folder, staff_folder
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.checks import run_checks
-from grader.kinds.program.outputs import compared
+from grader.kinds.program.arrays import compared
 from grader.model import (
     Argument,
     Build,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from grader.assignment import expand_cases, reference_folder
 from grader.data_files import data_root
 from grader.errors import OurError, UsageError
-from grader.kinds.program.outputs import compared, verify
+from grader.kinds.program.arrays import compared, verify
 from grader.kinds.program.running import merged
 from grader.model import (
     CaseEvidence,

@@ -1,6 +1,6 @@
 """`array` and `kernel-output`: what a program leaves in a file or in memory is what the oracle computes.
 
-Both were compared before (`grader.kinds.program.outputs`): a program's own word about its result counts
+Both were compared before (`grader.kinds.program.arrays`): a program's own word about its result counts
 nothing here. `array` looks at an ``.npy`` file; one that is not there, or no such array, is a finding about
 the output. Of `kernel-output` the oracle is given what was in device memory when the kernel was launched;
 what the program prints of its result, or writes to a file, counts nothing.

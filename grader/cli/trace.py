@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from grader.assignment import expand_cases
 from grader.cli import arguments, setup
 from grader.errors import UsageError
-from grader.kinds import kind_of
-from grader.kinds.tracing import TraceRequest
+from grader.kinds import TraceRequest, kind_of
 from grader.messages import current, sentences_of, speaking
 from grader.model import Case, Visibility
 from grader.reports import trace_files, trace_text

@@ -2,6 +2,12 @@
 
 Everything that differs between kinds is behind `kind_of`. A new kind is a package with a module
 `stages` and a line in `KINDS`.
+
+What kinds share is here as well. Builds beside the submission's own are of the staff's files, and with the
+sizes of one case. The staff's own kernels, functions and programs are built to be compared with, and what
+fails there is our error; each function calls the file by a ``noun`` in what it raises. A submission that does
+not compile with the sizes of one case gets a finding of that case. A trace is asked for in the same way,
+whatever is handed in: which case, which launch, which block.
 """
 
 from __future__ import annotations
@@ -10,16 +16,30 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from grader.errors import OurError
-from grader.model import AnswersInterface, Build, FunctionInterface, KernelInterface, ProgramInterface
+from grader.errors import OurError, UsageError
+from grader.messages import worded
+from grader.model import (
+    AnswersInterface,
+    Build,
+    Clause,
+    Finding,
+    FindingCode,
+    FindingKind,
+    FunctionInterface,
+    KernelInterface,
+    ProgramInterface,
+    Submission,
+    Visibility,
+)
 from grader.nvcc import build_kernels, build_program
+from grader.nvcc.source import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from grader.backends.backend import Backend
-    from grader.kinds.tracing import TraceRequest
-    from grader.model import Assignment, Evidence, Named, Submission
+    from grader.model import Assignment, Case, Dim3, Evidence, Launch, Named
     from grader.model.trace import TraceScene
     from grader.nvcc import Tools
     from grader.plan import Plan
@@ -125,3 +145,69 @@ KINDS: dict[type, Kind] = {
 def kind_of(assignment: Assignment) -> Kind:
     """The kind of an assignment."""
     return KINDS[type(assignment.interface)]
+
+
+def staff_submission(path: Path, noun: str) -> Submission:
+    """A file of the staff's as if it had been handed in; raises OurError where it cannot be read."""
+    try:
+        return Submission(path.stem, path.name, path.read_bytes(), "")
+    except OSError as problem:
+        raise OurError(f"the staff's {noun} {path} cannot be read: {problem.strerror}") from None
+
+
+def require_built(built: Build, submission: Submission, noun: str) -> Build:
+    """The build of a file of the staff's; raises OurError with the reasons where there is none."""
+    if not built.ok:
+        reasons = "; ".join(finding.message for finding in built.findings) or built.error
+        raise OurError(f"the staff's {noun} {submission.file} does not build: {reasons}")
+    return built
+
+
+def not_built(built: Build, case: Case) -> Finding:
+    """Why a case cannot be run whose sizes do not compile; of a hidden one without what they are."""
+    texts = [finding.message for finding in built.findings] if case.visibility is Visibility.VISIBLE else []
+    reason = tuple(Clause("because", (("text", text),)) for text in texts[:1])
+    details = (("reason", reason),)
+    return worded(Finding(FindingKind.COMPILE, code=FindingCode.SIZES_DO_NOT_COMPILE, details=details))
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRequest:
+    """One block of one launch.
+
+    ``block`` is its ``blockIdx``, x, y and z as far as they were given. Of a program ``launch`` counts the
+    launches of a run from 1, those of ``kernel`` alone if one is named; 0 is the first with a finding, or
+    else the first.
+    """
+
+    case: Case
+    seed: int
+    block: tuple[int, ...]
+    kernel: str = ""
+    launch: int = 0
+
+    def block_in(self, launch: Launch) -> Dim3:
+        """The block in a launch; raises UsageError where its grid has no such block."""
+        x, y, z = (*self.block, 0, 0, 0)[:3]
+        if not all(index < extent for index, extent in zip((x, y, z), launch.grid, strict=True)):
+            grid = " × ".join(map(str, launch.grid))
+            typed = ",".join(map(str, self.block))
+            raise UsageError(f"--block {typed}: the grid is {grid}, and blocks count from 0")
+        return x, y, z
+
+
+def require_compiled(built: Build, submission: Submission) -> None:
+    """Raise UsageError where a submission does not compile, OurError where that is ours."""
+    if built.error:
+        raise OurError(built.error)
+    if not built.ok:
+        first = built.findings[0]
+        line = f":{first.line}" if first.line else ""
+        raise UsageError(
+            f"{submission.file}{line}: does not compile: {first.message}; `grader check` says more"
+        )
+
+
+def source_lines(submission: Submission) -> tuple[str, ...]:
+    """The lines of the submission, as the compiler counts them."""
+    return tuple(readable(submission.source).decode().replace("\r\n", "\n").split("\n"))

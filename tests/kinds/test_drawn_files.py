@@ -10,7 +10,7 @@ import pytest
 from grader import pipeline
 from grader.assignment import load_assignment
 from grader.errors import SpecError, UsageError
-from grader.kinds.program.input_files import as_npy, as_raw
+from grader.kinds.program.arrays import as_npy, as_raw
 from grader.model import Build, Submission
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox

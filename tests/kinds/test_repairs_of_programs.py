@@ -12,7 +12,7 @@ from grader.assignment import load_assignment
 from grader.device.images import MemoryImage
 from grader.device.observation import EndedLaunch, KernelRun
 from grader.emulator.repair.repair import RepairCase
-from grader.kinds.program.repairs import MOST_BYTES, MOST_LAUNCHES, Trials
+from grader.kinds.program.builds import MOST_BYTES, MOST_LAUNCHES, Trials
 from grader.model import Finding, FindingKind, Launch, Run, Severity, Submission
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox

@@ -40,8 +40,8 @@ from grader.kinds.function.timing import is_right, timed, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
 from grader.kinds.kernel.planning import untimed
 from grader.kinds.kernel.stages import Launched, compared
-from grader.kinds.program.outputs import compared as compared_with_oracle
-from grader.kinds.program.outputs import verify
+from grader.kinds.program.arrays import compared as compared_with_oracle
+from grader.kinds.program.arrays import verify
 from grader.kinds.program.running import Given, ending, nothing, run, run_cases
 from grader.kinds.program.stages import with_baselines
 from grader.messages import worded

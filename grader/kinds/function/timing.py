@@ -20,7 +20,7 @@ from grader.backends.backend import Runs
 from grader.errors import OurError
 from grader.gpu import pool
 from grader.gpu.request import Image, StaffKernel, has_variables
-from grader.kinds.builds import require_built, staff_submission
+from grader.kinds import require_built, staff_submission
 from grader.kinds.function.recording import recorded
 from grader.kinds.kernel.planning import is_timed, job_for, read, timing_sets, timing_staff, untimed
 from grader.nvcc import assemble, build_program

@@ -8,7 +8,7 @@ from grader.kinds.function.stages import task_of
 from grader.kinds.program.tracing import scene_of
 
 if TYPE_CHECKING:
-    from grader.kinds.tracing import TraceRequest
+    from grader.kinds import TraceRequest
     from grader.model import Assignment, Submission
     from grader.model.trace import TraceScene
     from grader.nvcc import Tools

@@ -12,7 +12,7 @@ from grader.assignment import recorded_counters, reference_folder, staff_kernel
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
 from grader.gpu.request import SETS, Image, StaffKernel, TimingJob, has_variables, widths
-from grader.kinds.builds import require_built, staff_submission
+from grader.kinds import require_built, staff_submission
 from grader.model import Argument, Build, Finding, Launch, Timing
 from grader.nvcc import assemble, build_at
 from grader.nvcc.launch import plan_launch

@@ -22,7 +22,7 @@ from grader.backends.emulator import limited
 from grader.compare import compare, data_of, heat_map, mask_of, untouched
 from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_apart, fitting, load_hypotheses
 from grader.errors import OurError, log_swallowed
-from grader.kinds.builds import not_built
+from grader.kinds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
 from grader.kinds.kernel.planning import arguments, plan, read, timing_job, untimed
 from grader.messages import worded

@@ -17,8 +17,8 @@ from grader.backends.emulator import limited
 from grader.emulator.launch import Kernel
 from grader.emulator.trace.trace import trace
 from grader.errors import UsageError, log_swallowed
+from grader.kinds import TraceRequest, require_compiled, source_lines
 from grader.kinds.kernel.planning import arguments
-from grader.kinds.tracing import TraceRequest, require_built, source_lines
 from grader.messages import current
 from grader.model import TRACED, Finding, FindingKind, Verdict, Visibility
 from grader.model.trace import TraceScene
@@ -80,7 +80,7 @@ def _built(tools: Tools, submission: Submission, assignment: Assignment, case: C
         built = build_kernels(tools, submission, interface)
     if case.kernel and built.ok:
         built = dict(built.others).get(case.kernel, built)
-    require_built(built, submission)
+    require_compiled(built, submission)
     return built
 
 

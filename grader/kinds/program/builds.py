@@ -1,15 +1,24 @@
-"""The builds of one submission, and how the kernels that ran in its cases are built.
+"""The builds of one submission: what its cases ran of them, and repairs that are tried in them.
 
 There is a build for each set of sizes that cases give a submission's macros and constants.
+
+Repairs for hazards in launches are tried as for a kernel that is handed in alone. A launch with a hazard is
+kept with device memory as it found it, and so are a few later ones of the same kernel, which a repair must
+not harm. A program without hazards keeps nothing.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.errors import OurError
+from grader.backends.emulated_kernel import EmulatedKernel, with_repairs
+from grader.backends.emulator import limited
+from grader.emulator.repair.repair import WORK, key
+from grader.errors import OurError, log_swallowed
 from grader.kinds import kind_of
+from grader.model import FindingKind, Severity, Visibility
 from grader.nvcc.signature import read_name
 from grader.ptx import parse
 from grader.ptx.facts import structure
@@ -17,6 +26,8 @@ from grader.ptx.facts import structure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from grader.device.observation import EndedLaunch
+    from grader.emulator.repair.repair import Key, RepairCase
     from grader.model import Build, Case, CaseEvidence, Named, Structure, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan
@@ -78,3 +89,66 @@ class Ran:
                 of_entry = structure(module, entry, build.source_name, file, self.executed[entry])
                 structures.setdefault(read_name(entry).name, of_entry)
         return tuple(structures.items())
+
+
+MOST_LAUNCHES = 8
+"""Launches of one kernel that are kept."""
+
+MOST_BYTES = 64 << 20
+"""Device memory that is kept for all launches of a submission together."""
+
+_REPAIRED = (FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE)
+
+
+@dataclass(eq=False, slots=True)
+class Trials:
+    """The launches to try repairs on, by the names of kernels in the PTX."""
+
+    of_kernel: dict[str, list[RepairCase]] = field(default_factory=dict)
+    bytes: int = 0
+    """Device memory that they keep."""
+
+    def keep(self, ended: EndedLaunch) -> None:
+        """Keep a launch with a hazard, and those after it of its kernel, as far as there is room."""
+        name, image = ended.ran.kernel, ended.image
+        hazards = any(f.kind in _REPAIRED and f.severity is not Severity.INFO for f in ended.trial.findings)
+        if not hazards and name not in self.of_kernel:
+            return
+        trials = self.of_kernel.setdefault(name, [])
+        taken = 2 * len(image.bytes)
+        if len(trials) < MOST_LAUNCHES and self.bytes + taken <= MOST_BYTES:
+            self.bytes += taken
+            with suppress(MemoryError):  # the program runs on all the same
+                trials.append(replace(ended.trial, lay_out=image.kept().lay_out))
+
+
+def repaired(
+    cases: tuple[CaseEvidence, ...], built: Build, submission: Submission, trials: Trials
+) -> tuple[CaseEvidence, ...]:
+    """The cases, with a repair in each finding of a visible one that a barrier in one place removes."""
+    if not trials.of_kernel:
+        return cases
+    try:
+        with limited():
+            repairs = _repairs(built, submission, trials)
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("trying repairs")
+        return cases
+    return tuple(with_repairs(c, repairs) if c.case.visibility is Visibility.VISIBLE else c for c in cases)
+
+
+def _repairs(built: Build, submission: Submission, trials: Trials) -> Mapping[Key, str]:
+    """What removes each hazard; where several kernels have it, instances of a template, in all of them."""
+    text, left = tuple(submission.source.decode("latin-1").split("\n")), WORK
+    words: dict[Key, set[str]] = {}
+    for entry, of_kernel in trials.of_kernel.items():
+        build = replace(built, entry=entry)
+        kernel = EmulatedKernel(build, built.source_name, submission.file, text=text)
+        workshop = kernel.workshop(of_kernel)
+        workshop.left = left
+        workshop.is_right = lambda *_: False  # nobody can tell what a launch by itself should give
+        repairs = workshop.repairs()
+        left = workshop.left
+        for hazard in {key(finding) for trial in of_kernel for finding in trial.findings}:
+            words.setdefault(hazard, set()).add(repairs.get(hazard, ""))
+    return {hazard: next(iter(texts)) for hazard, texts in words.items() if len(texts) == 1}

@@ -17,12 +17,10 @@ from grader.device.observation import Observation
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu import devices
-from grader.kinds import kind_of
-from grader.kinds.builds import not_built
-from grader.kinds.program.builds import Builds, Ran
+from grader.kinds import kind_of, not_built
+from grader.kinds.program.arrays import kernel_checks
+from grader.kinds.program.builds import Builds, Ran, Trials, repaired
 from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums, traffic_checks
-from grader.kinds.program.outputs import kernel_checks
-from grader.kinds.program.repairs import Trials, repaired
 from grader.messages import text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.program import LIMITS as BUILD_LIMITS

@@ -17,11 +17,9 @@ from grader.assignment import recorded_counters, reference_folder, staff_kernel,
 from grader.checks.program_cases import ended_by_itself
 from grader.device.observation import Observation
 from grader.errors import OurError
-from grader.kinds import kind_of
-from grader.kinds.builds import require_built, staff_submission
-from grader.kinds.program.input_files import input_files
+from grader.kinds import kind_of, require_built, staff_submission
+from grader.kinds.program.arrays import compared, input_files, verify
 from grader.kinds.program.on_emulator import traffic_checks
-from grader.kinds.program.outputs import compared, verify
 from grader.kinds.program.running import Given, ending, nothing, run, run_cases
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import draw_inputs, load_oracle

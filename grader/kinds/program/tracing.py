@@ -17,10 +17,9 @@ from grader.device.observation import Observation
 from grader.emulator.launch import Kernel
 from grader.emulator.trace.trace import trace
 from grader.errors import OurError, UsageError
-from grader.kinds import kind_of
+from grader.kinds import kind_of, require_compiled, source_lines
 from grader.kinds.program.running import run_cases
 from grader.kinds.program.stages import task_of
-from grader.kinds.tracing import require_built, source_lines
 from grader.model import Argument, Severity
 from grader.model.trace import TracedLaunch, TraceScene
 from grader.nvcc.signature import read_name
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from grader.device.observation import EndedLaunch
+    from grader.kinds import TraceRequest
     from grader.kinds.program.running import Task
-    from grader.kinds.tracing import TraceRequest
     from grader.model import Assignment, Build, CaseEvidence, Submission
     from grader.nvcc import Tools
 
@@ -56,7 +55,7 @@ def scene_of(
 ) -> TraceScene:
     """The trace of a launch in a run of a task; raises UsageError where there is no such launch."""
     built = kind_of(assignment).build(tools, submission, assignment)
-    require_built(built, submission)
+    require_compiled(built, submission)
     if not built.calls_device:
         raise UsageError(f"{submission.file}: calls no CUDA, so there is no launch to trace")
     plan = Plan(assignment, request.seed, (request.case,), (), EMULATOR, feedback=False)

@@ -1,12 +1,17 @@
-"""Arrays that a program wrote to files, against the oracle; the program's own word about them counts nothing.
+"""Arrays of a program's cases: those that are drawn, as files that it reads, and what it wrote, compared.
 
-The files come out of a sandbox in which a student's program ran, and are read as hostile: NumPy's format,
-version 1.0, exactly the bytes that the shape takes, no objects, no pickle. Whatever else is in such a file
-is a finding for the student, never an error of ours.
+A ``.raw`` file is a line with the extents, then the rows, a line each (libwb, "wbImport"); an array of one
+dimension has an element on each line. Numbers are written so that they are read as they are.
+
+What a program wrote is compared with the oracle; its own word about it counts nothing. The files come out of
+a sandbox in which a student's program ran, and are read as hostile: NumPy's format, version 1.0, exactly the
+bytes that the shape takes, no objects, no pickle. Whatever else is in such a file is a finding for the
+student, never an error of ours.
 """
 
 from __future__ import annotations
 
+import io
 import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,7 +25,6 @@ from grader.diagnosis import explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError, log_swallowed
 from grader.gpu.answer import array_header
-from grader.kinds.program.input_files import input_files
 from grader.messages import text_of
 from grader.model import Finding, FindingKind, Visibility
 from grader.oracle import draw_inputs, expected_of
@@ -35,6 +39,48 @@ if TYPE_CHECKING:
     from grader.oracle import Oracle
 
     Array = NDArray[Any]
+
+
+def input_files(case: Case, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, bytes], ...]:
+    """The files of a case by name; raises OurError where the oracle draws no such numbers."""
+    files = []
+    for name, array in case.files:
+        if array not in arrays:
+            drawn = ", ".join(arrays) or "nothing"
+            raise OurError(
+                f"case {case.id}: `{name}` is to hold `{array}`, and the oracle draws only {drawn}"
+            )
+        content = np.ascontiguousarray(arrays[array])
+        if content.dtype.kind not in "fiub":
+            raise OurError(
+                f"case {case.id}: `{name}` is to hold `{array}`, which has {content.dtype} elements; "
+                "expected whole or floating-point numbers"
+            )
+        files.append((name, as_raw(content) if name.endswith(".raw") else as_npy(content)))
+    return tuple(files)
+
+
+def as_raw(array: NDArray[Any]) -> bytes:
+    """An array in libwb's format; more than two dimensions are rows of the last one."""
+    width = array.shape[-1] if array.ndim > 1 else 1
+    rows = array.reshape(array.size // width if width else 0, width)
+    lines = [" ".join(map(str, array.shape)), *(" ".join(map(_number, row)) for row in rows)]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _number(value: Any) -> str:  # noqa: ANN401 - a number of whatever type the array has
+    """The shortest text that is read as this number again."""
+    if value.dtype.kind == "f":
+        return np.format_float_positional(value, trim="-")
+    return str(int(value))
+
+
+def as_npy(array: NDArray[Any]) -> bytes:
+    """An array in NumPy's format, version 1.0."""
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
+    return stream.getvalue()
+
 
 T = TypeVar("T", ArrayCheck, KernelOutputCheck)
 
