@@ -18,10 +18,9 @@ import numpy as np
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.device.device import LaunchOutcome, LoadedKernel
 from grader.device.errors import CudaError, HostCode, HostMistake, code_of
-from grader.device.images import MemoryImage, loaded
 from grader.device.limits import launch_of, refused, shape
 from grader.device.memory import MemoryCopy, Owner
-from grader.device.observation import EndedLaunch, KernelRun, Observation, SeenLaunch
+from grader.device.observation import EndedLaunch, KernelRun, MemoryImage, Observation, SeenLaunch, loaded
 from grader.device.requests import Sharing
 from grader.device.streams import Use, marked
 from grader.emulator.counters.profile import TouchedBytes
