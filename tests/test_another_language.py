@@ -15,7 +15,7 @@ from grader.assignment.feedback import read
 from grader.messages import sentences_of, speaking, templates_of
 from grader.messages.trace import TRACE_SCRIPT
 from grader.nvcc import Tools, find_toolchain
-from grader.reports import gradescope, html, junit, text, trace_files, trace_text
+from grader.reports import html, junit, platforms, text, trace_files, trace_text
 from grader.reports.annotations import annotations_of, render
 from grader.reports.audience import student_view
 from grader.sandbox import LocalSandbox
@@ -60,7 +60,7 @@ def reports(grade: Grade) -> Iterator[tuple[str, str]]:
     yield "terminal", text.render(grade).plain
     yield "html", html.render(grade)
     yield "junit", junit.render([student_view(grade)])
-    results = json.loads(gradescope.render(grade))
+    results = json.loads(platforms.gradescope(grade))
     yield "gradescope", "\n".join([results["output"], *(test["output"] for test in results["tests"])])
     yield "annotations", render(annotations_of(grade, "a.cu"), "github", "")
     if grade.trace is not None:

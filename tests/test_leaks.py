@@ -13,7 +13,7 @@ from grader import pipeline
 from grader.assignment import load_assignment
 from grader.model import CaseGrade, Grade, Submission, Verdict, Visibility
 from grader.nvcc import Tools, find_toolchain
-from grader.reports import audience, gradescope, html, junit, text
+from grader.reports import audience, html, junit, platforms, text
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
 
@@ -86,7 +86,7 @@ def reports(graded: Grade, source: list[str]) -> dict[str, str]:
         "text": text.render(graded, source_lines=source, width=100).plain,
         "html": html.render(graded, source_lines=source),
         "junit": junit.render([audience.student_view(graded)]),
-        "gradescope": gradescope.render(graded),
+        "gradescope": platforms.gradescope(graded),
     }
 
 

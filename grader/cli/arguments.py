@@ -25,7 +25,7 @@ FORMATS = ("github", "gcc", "sarif", "gitlab")
 """How annotations may be printed (`grader.reports.annotations`)."""
 
 JUDGES = ("prairielearn", "classroom50")
-"""Platforms that read one result from standard output (`grader.reports.judges`)."""
+"""Platforms that read one result from standard output (`grader.reports.platforms`)."""
 
 _SIZE = re.compile(r"([A-Za-z_]\w*)=(\d{1,9})")
 

@@ -13,7 +13,7 @@ from grader.cli import arguments, course_file, setup
 from grader.course.anonymous import named
 from grader.course.feedback import KINDS, REPORT, StudentReport, pack
 from grader.errors import StorageError
-from grader.reports.gradebook import cell
+from grader.reports.class_table import spreadsheet_cell
 from grader.text import count, escaped, listed
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         )
         for grade in grades
     ]
-    packed = pack(options.platform, reports, cell)
+    packed = pack(options.platform, reports, spreadsheet_cell)
     _write(options.output, packed.files)
     screen = setup.console()
     screen.print(

@@ -184,12 +184,12 @@ def print_for_judge(
 
     Judges take another exit code than 0 for a grader that failed, whatever the score.
     """
-    from grader.reports import judges  # noqa: PLC0415 - for these formats only
+    from grader.reports import platforms  # noqa: PLC0415 - for these formats only
 
     if options.format == "prairielearn":
-        sys.stdout.write(judges.prairielearn(grade, source, further))
+        sys.stdout.write(platforms.prairielearn(grade, source, further))
     else:
-        sys.stdout.write(judges.classroom50(grade, os.environ, datetime.now(UTC)))
+        sys.stdout.write(platforms.classroom50(grade, os.environ, datetime.now(UTC)))
     if unscored(grade):
         return OurError.exit_code
     return int(options.fail_under is not None and below(grade, options.fail_under))

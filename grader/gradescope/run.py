@@ -34,7 +34,7 @@ from grader.batch import grade_class
 from grader.errors import GraderError, OurError, described_bug
 from grader.model import HandIn, Student, Verdict
 from grader.nvcc import Tools, find_toolchain
-from grader.reports import gradescope, text
+from grader.reports import platforms, text
 from grader.sandbox import Job, bubblewrap
 from grader.sandbox.local import OtherUserSandbox
 from grader.submission import further_lines, lines, read_as
@@ -96,11 +96,15 @@ def main(root: Path) -> int:
     try:
         written, log, code = *_graded(root), 0
     except OutOfTime as problem:
-        written, log, code = gradescope.failure(str(problem)), str(problem), OURS
+        written, log, code = platforms.gradescope_failure(str(problem)), str(problem), OURS
     except GraderError as problem:
-        written, log, code = gradescope.failure(FAILED), str(problem), OURS
+        written, log, code = platforms.gradescope_failure(FAILED), str(problem), OURS
     except Exception as problem:  # noqa: BLE001 - the last resort: results are written
-        written, log, code = gradescope.failure(FAILED), described_bug("the autograder", problem), OURS
+        written, log, code = (
+            platforms.gradescope_failure(FAILED),
+            described_bug("the autograder", problem),
+            OURS,
+        )
     _replace(results, written)
     sys.stdout.write(log.encode("utf-8", "backslashreplace").decode() + "\n")
     return code
@@ -119,7 +123,7 @@ def _graded(root: Path) -> tuple[str, str]:
     source, further = lines(submission.source), further_lines(submission)
     about = {"assignment": grade.assignment_id, "assignment_digest": grade.assignment_digest}
     data = {**about, "grader": dict(pipeline.versions())["grader"], **metadata.data()}
-    results = gradescope.render(grade, source, metadata.remarks(), data, further=further)
+    results = platforms.gradescope(grade, source, metadata.remarks(), data, further=further)
     return results, text.render(grade, audience="staff", source_lines=source, further=further).plain
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json
+from grader.reports import class_page, class_table, grade_json, html, junit, platforms, record_json
 from grader.reports.audience import student_view
 from grader.reports.excerpts import NONE_FURTHER
 
@@ -40,7 +40,7 @@ def of_submission(
         "record.json": record_json.dump(grade),
         "grade.json": grade_json.dump(grade),
         "junit.xml": junit.render([student_view(grade, released)], "strict", own, further),
-        "results.json": gradescope.render(grade, source, further=further),
+        "results.json": platforms.gradescope(grade, source, further=further),
         "report.html": html.render(
             grade, source_lines=source, further=further, released=released, trace=trace
         ),
@@ -58,6 +58,6 @@ def of_class(
     """
     return {
         "junit.xml": junit.parts(grades),
-        "gradebook.csv": gradebook.render(grades),
+        "gradebook.csv": class_table.gradebook(grades),
         "index.html": class_page.render(grades, source_of=source_of, similar=similar),
     }

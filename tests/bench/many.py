@@ -38,7 +38,7 @@ from grader.batch.folder import load_grade, readable_grades
 from grader.cli import grade as grade_command
 from grader.cli import main as grader
 from grader.reports import class_page as report
-from grader.reports import files, gradebook, junit
+from grader.reports import class_table, files, junit
 from grader.sandbox import bubblewrap
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def class_costs(out: OutFolder, grades: Sequence[Grade]) -> Iterator[tuple[str, 
     """The files of a class by name, each with the seconds that it takes and its bytes."""
     makers: dict[str, Callable[[], Iterable[str]]] = {
         "junit.xml": lambda: junit.parts(grades),
-        "gradebook.csv": lambda: [gradebook.render(grades)],
+        "gradebook.csv": lambda: [class_table.gradebook(grades)],
         "index.html": lambda: [report.render(grades, source_of=out.source_lines)],
     }
     for name, make in makers.items():

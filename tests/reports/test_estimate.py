@@ -11,7 +11,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.model import PROBLEMS, Estimate, EstimatedChange, KernelEstimate, LimitShare, Verdict, Visibility
-from grader.reports import estimate, grade_json, gradescope, html, junit, record_json, text
+from grader.reports import estimate, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from tests.reports.pages import content
 from tests.reports.sample_estimates import ESTIMATE, UNKNOWN_OPCODE
@@ -77,7 +77,7 @@ def test_junit_tells_it_beside_the_item_that_was_skipped(golden: Golden) -> None
 
 def test_gradescope_tells_it_beside_the_item_that_was_skipped() -> None:
     """On the page, in the test of the item, and for staff who export it."""
-    results = json.loads(gradescope.render(estimated()))
+    results = json.loads(platforms.gradescope(estimated()))
     ratio = {"median": 1.5203, "low": 1.311, "high": 1.7042}
     assert results["extra_data"] == {"estimated_speedup": {"gpu": "NVIDIA H200", **ratio}}
     assert "1.5 times as fast as the naive kernel (1.3 to 1.7)" in results["output"]
@@ -113,7 +113,7 @@ def test_an_estimate_is_hidden_with_the_item_that_judges_the_speed() -> None:
     assert student_view(grade).estimate is None
     assert "estimated" not in text.render(grade).plain
     assert "estimated" not in html.render(grade)
-    assert "estimated" not in gradescope.render(grade)
+    assert "estimated" not in platforms.gradescope(grade)
     assert "estimated" not in junit.render([student_view(grade)])
     assert "1.5 times as fast" in text.render(grade, audience="staff").plain
 

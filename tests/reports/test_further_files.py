@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.reports import gradescope, html, judges, junit, text
+from grader.reports import html, junit, platforms, text
 from tests.reports.sample_grades import SOURCE, missing_barrier
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def test_lines_of_a_further_file_are_quoted() -> None:
         "text": text.render(grade, source_lines=SOURCE, further=FURTHER).plain,
         "html": html.render(grade, source_lines=SOURCE, further=FURTHER),
         "junit": junit.render([grade], "strict", own, FURTHER),
-        "gradescope": gradescope.render(grade, SOURCE, further=FURTHER),
-        "prairielearn": judges.prairielearn(grade, SOURCE, FURTHER),
+        "gradescope": platforms.gradescope(grade, SOURCE, further=FURTHER),
+        "prairielearn": platforms.prairielearn(grade, SOURCE, FURTHER),
     }
     assert [name for name, page in pages.items() if code not in page] == []
     assert SOURCE[8].strip() not in pages["text"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.reports import grade_json, gradebook, junit, text
+from grader.reports import class_table, grade_json, junit, text
 from grader.reports.class_table import render_class
 from tests.reports.sample_grades import GRADES, SOURCE, partial_credit, sample_class
 
@@ -47,4 +47,4 @@ def test_junit_of_one(name: str, golden: Golden) -> None:
 
 def test_gradebook(golden: Golden) -> None:
     """The gradebook of a class."""
-    golden("reports/gradebook.csv", gradebook.render(sample_class()))
+    golden("reports/gradebook.csv", class_table.gradebook(sample_class()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.reports import gradebook
+from grader.reports import class_table
 from tests.reports.sample_grades import full_marks, hostile, our_error, partial_credit
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _rows(*grades: Grade) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(gradebook.render(grades))))
+    return list(csv.DictReader(io.StringIO(class_table.gradebook(grades))))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_names_survive_the_quoting(name: str) -> None:
 def test_a_row_is_a_line_even_where_names_have_line_feeds() -> None:
     """Programs that read by lines count submissions."""
     broken = replace(full_marks(), submission_id="a\nb\r\nc", error="x\ny")
-    assert gradebook.render([broken, hostile()]).count("\n") == 3
+    assert class_table.gradebook([broken, hostile()]).count("\n") == 3
 
 
 def test_what_was_not_judged_is_empty_and_not_zero() -> None:
@@ -68,4 +68,4 @@ def test_an_item_named_like_a_column_keeps_its_own() -> None:
 
 def test_an_empty_class_has_a_heading() -> None:
     """No grades, no rows, and still a table."""
-    assert gradebook.render([]) == "submission,file,score,max_score,skipped_points,verdict,error\n"
+    assert class_table.gradebook([]) == "submission,file,score,max_score,skipped_points,verdict,error\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.reports import gradescope
+from grader.reports import platforms
 from tests.reports import sample_grades
 from tests.reports.sample_grades import (
     GRADES,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _results(grade: Grade) -> dict[str, Any]:
-    results: dict[str, Any] = json.loads(gradescope.render(grade))
+    results: dict[str, Any] = json.loads(platforms.gradescope(grade))
     return results
 
 
@@ -33,7 +33,7 @@ def _results(grade: Grade) -> dict[str, Any]:
 def test_the_file_is_as_it_was(name: str, golden: Golden) -> None:
     """The whole file, for a student's failure and for one of ours."""
     make = {"compile-error": compile_error, "missing-barrier": missing_barrier, "our-error": our_error}[name]
-    golden(f"reports/gradescope-{name}.json", gradescope.render(make()))
+    golden(f"reports/gradescope-{name}.json", platforms.gradescope(make()))
 
 
 @pytest.mark.parametrize("name", GRADES)
@@ -66,7 +66,7 @@ def test_what_staff_have_to_decide_has_no_score_either() -> None:
 
 def test_a_failure_before_there_is_a_grade_is_a_sentence_without_a_score() -> None:
     """On one line, with nothing in it that acts."""
-    results = json.loads(gradescope.failure("the disk\nis \x1b[31mfull" + "!" * 5000))
+    results = json.loads(platforms.gradescope_failure("the disk\nis \x1b[31mfull" + "!" * 5000))
     assert results["output"].startswith("not graded, through no fault of the submission: the disk is full!")
     assert len(results["output"]) < 1200
     assert "score" not in results
@@ -75,19 +75,19 @@ def test_a_failure_before_there_is_a_grade_is_a_sentence_without_a_score() -> No
 
 def test_a_test_quotes_the_lines_that_it_speaks_of() -> None:
     """As the terminal does, with a mark in the margin; of a hidden item nothing is quoted."""
-    results = json.loads(gradescope.render(missing_barrier(), SOURCE))
+    results = json.loads(platforms.gradescope(missing_barrier(), SOURCE))
     output = next(
         test["output"] for test in results["tests"] if test["name"] == "Threads wait for each other"
     )
     assert ">  9 |         A_tile[threadIdx.y][threadIdx.x] = row < M" in output
     assert results["output"].count(">  9 |") == 1
-    hidden = json.loads(gradescope.render(hidden_item(), SOURCE))
+    hidden = json.loads(platforms.gradescope(hidden_item(), SOURCE))
     assert ">" not in "".join(test["output"] for test in hidden["tests"] if test["visibility"] == "hidden")
 
 
 def test_remarks_and_further_data_stand_beside_the_grade() -> None:
     """Remarks come first in what is shown; data is kept, and shown to nobody."""
-    results = json.loads(gradescope.render(full_marks(), remarks=["late"], extra={"late": True}))
+    results = json.loads(platforms.gradescope(full_marks(), remarks=["late"], extra={"late": True}))
     assert results["output"].startswith("late\n\nTiled matrix multiplication: ada.cu\n")
     assert results["extra_data"] == {"late": True}
 

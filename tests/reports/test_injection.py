@@ -27,7 +27,7 @@ from grader.model import (
     RubricItem,
     Verdict,
 )
-from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json, text
+from grader.reports import class_page, class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from grader.text import UNSEEN, is_visible, many_lines
@@ -187,7 +187,7 @@ def _xml(grade: Grade, source: list[str]) -> tuple[object, str]:  # noqa: ARG001
 
 
 def _spreadsheet(grade: Grade, source: list[str]) -> tuple[object, str]:  # noqa: ARG001 - it quotes none
-    document = _shown(gradebook.render([grade, full_marks()]))
+    document = _shown(class_table.gradebook([grade, full_marks()]))
     rows = list(csv.reader(io.StringIO(document), strict=True))
     for row in rows:
         for cell in row:
@@ -197,7 +197,7 @@ def _spreadsheet(grade: Grade, source: list[str]) -> tuple[object, str]:  # noqa
 
 
 def _gradescope(grade: Grade, source: list[str]) -> tuple[object, str]:  # noqa: ARG001 - it quotes none
-    document = gradescope.render(grade)
+    document = platforms.gradescope(grade)
     assert document.isascii()
     results = _strict(document)
     assert results["output_format"] == "text"
@@ -335,4 +335,4 @@ def test_no_text_is_slow_to_make_harmless(opening: str) -> None:
     words = opening * 500_000 + "\n"
     assert all(map(str.isprintable, many_lines(words, 10**6).split("\n")))
     assert junit._plain(words)
-    assert gradebook.SEPARATED_FORMULA.sub("", words)
+    assert class_table.SEPARATED_FORMULA.sub("", words)

@@ -13,7 +13,7 @@ import pytest
 from grader.cli import main
 from grader.errors import OurError, UsageError
 from grader.model import Verdict
-from grader.reports import judges
+from grader.reports import platforms
 from tests.reports import sample_grades
 from tests.reports.sample_grades import GRADES, SOURCE
 
@@ -37,9 +37,9 @@ RUNNER = {
 
 def learned(grade: Grade) -> dict[str, Any]:
     """What PrairieLearn reads, which keeps to its rules."""
-    text = judges.prairielearn(grade, SOURCE)
+    text = platforms.prairielearn(grade, SOURCE)
     results: dict[str, Any] = json.loads(text)
-    assert len(text.encode()) <= judges.MOST_BYTES
+    assert len(text.encode()) <= platforms.MOST_BYTES
     assert ("score" in results) == results["gradable"]
     assert 0 <= results.get("score", 0) <= 1
     for test in results["tests"]:
@@ -51,8 +51,8 @@ def learned(grade: Grade) -> dict[str, Any]:
 
 def collected(grade: Grade, **changed: str) -> dict[str, Any]:
     """What Classroom 50 reads, which keeps to its rules."""
-    result: dict[str, Any] = json.loads(judges.classroom50(grade, RUNNER | changed, NOW))
-    for name in judges.ENVIRONMENT:
+    result: dict[str, Any] = json.loads(platforms.classroom50(grade, RUNNER | changed, NOW))
+    for name in platforms.ENVIRONMENT:
         assert isinstance(result[name], str)
         assert result[name]
     assert result["submission"].startswith("submit/")
@@ -71,7 +71,7 @@ def test_prairielearn_reads_what_it_read_before(name: str, golden: Golden) -> No
     """The whole file, with lines quoted."""
     grade = getattr(sample_grades, name)()
     learned(grade)
-    golden(f"reports/prairielearn-{name}.json", judges.prairielearn(grade, SOURCE))
+    golden(f"reports/prairielearn-{name}.json", platforms.prairielearn(grade, SOURCE))
 
 
 @pytest.mark.parametrize("name", ["missing_barrier", "partial_credit"])
@@ -115,7 +115,7 @@ def test_an_error_of_ours_is_no_score_anywhere() -> None:
     assert results["gradable"] is False
     assert results["format_errors"][0].startswith("not graded, through no fault of the submission")
     with pytest.raises(OurError, match="through no fault of the submission"):
-        judges.classroom50(sample_grades.our_error(), RUNNER, NOW)
+        platforms.classroom50(sample_grades.our_error(), RUNNER, NOW)
 
 
 def test_what_staff_have_to_decide_is_no_score_either() -> None:
@@ -124,7 +124,7 @@ def test_what_staff_have_to_decide_is_no_score_either() -> None:
     assert results["gradable"] is False
     assert "for the course's staff to decide" in results["message"]
     with pytest.raises(OurError, match="for the course's staff to decide"):
-        judges.classroom50(sample_grades.given_up(), RUNNER, NOW)
+        platforms.classroom50(sample_grades.given_up(), RUNNER, NOW)
 
 
 def test_where_nothing_could_be_judged_there_is_no_score() -> None:
@@ -138,11 +138,11 @@ def test_a_huge_grade_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     grade = sample_grades.full_marks()
     item = grade.items[0]
     huge = replace(item, result=replace(item.result, verdict=Verdict.FAIL, message="ж " * 1000))
-    monkeypatch.setattr(judges, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(platforms, "MOST_BYTES", 100_000)
     results = learned(replace(grade, items=(huge,) * 20))
     assert len(results["tests"]) == 20
     assert all(test["output"] for test in results["tests"])
-    monkeypatch.setattr(judges, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(platforms, "MOST_BYTES", 2_000)
     results = learned(replace(grade, items=(huge,) * 20))
     assert (results["tests"], results["score"]) == ([], 1)
 
@@ -150,7 +150,7 @@ def test_a_huge_grade_fits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_hidden_is_told() -> None:
     """No id, shape or hint of a hidden case or item."""
     grade = sample_grades.hidden_item()
-    for written in (judges.prairielearn(grade, SOURCE), judges.classroom50(grade, RUNNER, NOW)):
+    for written in (platforms.prairielearn(grade, SOURCE), platforms.classroom50(grade, RUNNER, NOW)):
         assert "secret" not in written
         assert "dot-product" not in written
 
@@ -159,7 +159,7 @@ def test_what_the_runner_does_not_say_is_asked_for() -> None:
     """By the names of its variables; what older runners leave out is taken from elsewhere."""
     grade = sample_grades.full_marks()
     with pytest.raises(UsageError, match="sets CLASSROOM, RELEASE_URL in the environment"):
-        judges.classroom50(grade, RUNNER | {"CLASSROOM": "", "RELEASE_URL": "\n"}, NOW)
+        platforms.classroom50(grade, RUNNER | {"CLASSROOM": "", "RELEASE_URL": "\n"}, NOW)
     with pytest.raises(UsageError, match="expected a tag such as submit/"):
         collected(grade, SUBMISSION_TAG="v1")
     older = collected(grade, REVIEW_URL="", OWNER="", USERNAME="grace", ASSIGNMENT_TYPE="group")

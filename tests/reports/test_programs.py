@@ -14,7 +14,7 @@ from grader import score
 from grader.assignment import expand_cases
 from grader.checks import run_checks
 from grader.model import Build, CaseEvidence, Evidence, Grade, ProgramRun, Visibility
-from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
+from grader.reports import class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.class_table import render_class
 from tests.bundled import bundled
 from tests.reports.pages import content
@@ -114,11 +114,11 @@ def test_junit(golden: Golden) -> None:
 def test_other_reports_take_a_line() -> None:
     """The gradebook has the points, the class a note on one line, Gradescope the lines as they are."""
     grade = graded()
-    row = next(csv.DictReader(io.StringIO(gradebook.render([grade]))))
+    row = next(csv.DictReader(io.StringIO(class_table.gradebook([grade]))))
     assert (row["phases"], row["ends-well"], row["reads"]) == ("20", "0", "6")
     assert "after `Global reads (naive):`" not in render_class([grade]).plain
     assert "2 of 5 numbers are right\n" in render_class([grade], width=140).plain
-    told = json.loads(gradescope.render(grade))
+    told = json.loads(platforms.gradescope(grade))
     layout = next(test["output"] for test in told["tests"] if test["name"].startswith("Prints line by line"))
     assert "\n    expected: Partial sums computed for C[0..1][0..1]\n    got:" in layout
 
@@ -147,7 +147,7 @@ def test_students_see_nothing_of_hidden_cases() -> None:
     shown = [
         text.render(grade).plain,
         content(html.render(grade)),
-        gradescope.render(grade),
+        platforms.gradescope(grade),
     ]
     for page in shown:
         for secret in ("secret", "77", "78", "1380", "441", "6 2", "8 4", *(case.id for case in hidden)):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from grader.errors import UsageError
 from grader.model import Build, CaseEvidence, Evidence, Grade
-from grader.reports import grade_json, gradebook, junit, record_json, text
+from grader.reports import class_table, grade_json, junit, record_json, text
 from grader.reports.class_table import render_class
 from grader.reports.record_json import NAMES, decode, encode
 from tests.reports.sample_grades import CASES, GRADES, SOURCE, full_marks, partial_credit
@@ -96,7 +96,7 @@ def test_a_stored_grade_renders_as_the_grade_did(name: str) -> None:
     stored = record_json.load(record_json.dump(grade))
     assert stored == without_options(grade)
     assert grade_json.dump(stored) == grade_json.dump(grade)
-    assert gradebook.render([stored]) == gradebook.render([grade])
+    assert class_table.gradebook([stored]) == class_table.gradebook([grade])
     assert render_class([stored]).plain == render_class([grade]).plain
     assert text.render(stored, source_lines=SOURCE) == text.render(grade, source_lines=SOURCE)
     assert junit.render([stored]) == junit.render([grade])

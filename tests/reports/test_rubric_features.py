@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from grader.model import Verdict
-from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
+from grader.reports import class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from tests.reports.sample_grades import full_marks, rubric_features
@@ -33,7 +33,7 @@ def test_the_page_shows_them(golden: Golden) -> None:
 
 def test_gradescope_gets_a_maximum_of_nothing_for_them(golden: Golden) -> None:
     """What it calls extra credit; the whole score is ours, and the days are its."""
-    rendered = gradescope.render(rubric_features())
+    rendered = platforms.gradescope(rubric_features())
     golden("reports/gradescope-rubric-features.json", rendered)
     results = json.loads(rendered)
     assert sum(test["score"] for test in results["tests"]) == results["score"] == 60
@@ -43,7 +43,7 @@ def test_gradescope_gets_a_maximum_of_nothing_for_them(golden: Golden) -> None:
 
 def test_a_test_that_gradescope_keeps_until_a_day_says_everything_then() -> None:
     """Gradescope holds it back; in what it shows at once there is nothing of it."""
-    results = json.loads(gradescope.render(rubric_features()))
+    results = json.loads(platforms.gradescope(rubric_features()))
     assert "uses no barriers" in results["tests"][-1]["output"]
     assert "uses no barriers" not in results["output"]
 
@@ -62,7 +62,7 @@ def test_points_of_junit_add_up() -> None:
 
 def test_the_gradebook_has_what_each_adds_and_takes() -> None:
     """A negative number is a number, and no formula."""
-    _, row = csv.reader(io.StringIO(gradebook.render([rubric_features()])))
+    _, row = csv.reader(io.StringIO(class_table.gradebook([rubric_features()])))
     assert row[2:4] == ["60", "65"]
     assert row[-5:-1] == ["25", "5", "-5", "0"]
 

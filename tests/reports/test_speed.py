@@ -27,7 +27,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
-from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json, text
+from grader.reports import class_page, class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from tests.checks.judging import judge
@@ -130,10 +130,10 @@ def test_junit_has_the_speedup_as_a_property(golden: Golden) -> None:
 
 def test_gradescope_keeps_the_speedup_for_staff_who_export_it() -> None:
     """``extra_data`` is passed through; without a timing there is none."""
-    results = json.loads(gradescope.render(timed()))
+    results = json.loads(platforms.gradescope(timed()))
     speed = {"median": 1.1302, "low": 1.1271, "high": 1.1334}
     assert results["extra_data"] == {"gpu": "NVIDIA H100 80GB HBM3", "speedup": speed}
-    assert "extra_data" not in json.loads(gradescope.render(compile_error()))
+    assert "extra_data" not in json.loads(platforms.gradescope(compile_error()))
 
 
 @pytest.mark.parametrize("width", [80, 140])
@@ -153,9 +153,9 @@ def test_the_page_of_a_class_has_it_too() -> None:
 
 def test_the_gradebook_has_the_measured_speedup_beside_the_points() -> None:
     """In a column of its own name, for an item is often called `speedup`."""
-    rows = list(csv.DictReader(io.StringIO(gradebook.render([timed(), compile_error()]))))
+    rows = list(csv.DictReader(io.StringIO(class_table.gradebook([timed(), compile_error()]))))
     assert [(row["measured_speedup"], row["speedup"]) for row in rows] == [("1.1302", "3"), ("", "0")]
-    assert "measured_speedup" not in gradebook.render([compile_error()])
+    assert "measured_speedup" not in class_table.gradebook([compile_error()])
 
 
 def test_what_was_timed_is_hidden_with_the_item_that_judges_it() -> None:
@@ -163,7 +163,7 @@ def test_what_was_timed_is_hidden_with_the_item_that_judges_it() -> None:
     assert student_view(hidden()).timing is None
     assert "naive" not in text.render(hidden()).plain.replace("Faster than the naive kernel", "")
     assert "0.378 ms" in text.render(hidden(), audience="staff").plain
-    assert "extra_data" not in json.loads(gradescope.render(hidden()))
+    assert "extra_data" not in json.loads(platforms.gradescope(hidden()))
     assert "speedup.low" not in junit.render([student_view(hidden())])
 
 

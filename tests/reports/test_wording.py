@@ -11,7 +11,7 @@ import pytest
 
 from grader.assignment.feedback import read
 from grader.messages import fits, report_words, text_of
-from grader.reports import gradescope, html, junit, text
+from grader.reports import html, junit, platforms, text
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.reports.audience import student_view
@@ -29,7 +29,7 @@ REPORTS: dict[str, Callable[[Grade], str]] = {
     "terminal": lambda grade: text.render(grade).plain,
     "html": html.render,
     "junit": lambda grade: junit.render([student_view(grade)]),
-    "gradescope": gradescope.render,
+    "gradescope": platforms.gradescope,
     "annotations": lambda grade: render_annotations(annotations_of(grade, "a.cu"), "github", ""),
 }
 
