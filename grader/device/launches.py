@@ -30,7 +30,7 @@ from grader.emulator.memory.layout import takes_memory
 from grader.emulator.memory.memory import Allocation
 from grader.emulator.races.rows import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
-from grader.model import Argument, FindingKind, Launch
+from grader.model import Argument, Launch
 from grader.nvcc.signature import read_name
 from grader.precision import BFLOAT16
 from grader.ptx import parse
@@ -51,8 +51,6 @@ _POINTER_BYTES = 8
 
 _COOPERATIVE, _WORKSPACE_BYTES = "%envreg2", 8
 """What a kernel reads to find what the blocks of a cooperative launch share: its size, and a barrier."""
-
-_BAD_ACCESSES = (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED)
 
 
 @dataclass(eq=False, slots=True)
