@@ -296,7 +296,6 @@ _DECLARATION = re.compile(
     r"(?:\[(?P<extents>.*)\]|=(?P<value>.*))?",
     re.DOTALL,
 )
-_STRUCT = r"[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*"
 
 _AS_IN_CUDA = {
     "float": "float32",
