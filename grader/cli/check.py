@@ -20,7 +20,7 @@ from grader.submission import further_lines, lines
 if TYPE_CHECKING:
     import argparse
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment, Grade, Named, Submission
     from grader.nvcc import Tools
     from grader.reports.excerpts import Further

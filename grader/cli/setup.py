@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.batch import BatchSession
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade, Submission

@@ -18,7 +18,7 @@ from grader.validation import Effort, reports, validate
 if TYPE_CHECKING:
     import argparse
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment
     from grader.nvcc import Tools
 from grader.validation import Report

@@ -17,7 +17,7 @@ from grader.nvcc import build_kernels, build_program
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.kinds.tracing import TraceRequest
     from grader.model import Assignment, Evidence, Named, Submission
     from grader.model.trace import TraceScene
