@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from grader.device.images import MemoryImage
-    from grader.emulator.repair.repair import RepairCase
+    from grader.emulator.repair import RepairCase
     from grader.model import Launch, Run
 
 

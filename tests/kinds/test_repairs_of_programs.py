@@ -11,7 +11,7 @@ from grader import pipeline
 from grader.assignment import load_assignment
 from grader.device.images import MemoryImage
 from grader.device.observation import EndedLaunch, KernelRun
-from grader.emulator.repair.repair import RepairCase
+from grader.emulator.repair import RepairCase
 from grader.kinds.program.repairs import MOST_BYTES, MOST_LAUNCHES, Trials
 from grader.model import Finding, FindingKind, Launch, Run, Severity, Submission
 from grader.nvcc import Tools, find_toolchain

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.backends.emulated_kernel import EmulatedKernel, with_repairs
 from grader.backends.emulator import limited
-from grader.emulator.repair.repair import WORK, key
+from grader.emulator.repair import WORK, key
 from grader.errors import log_swallowed
 from grader.model import FindingKind, Severity, Visibility
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.device.observation import EndedLaunch
-    from grader.emulator.repair.repair import Key, RepairCase
+    from grader.emulator.repair import Key, RepairCase
     from grader.model import Build, CaseEvidence, Submission
 
 MOST_LAUNCHES = 8
