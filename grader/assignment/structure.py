@@ -26,7 +26,6 @@ from grader.assignment.fields import (
     Span,
     TextsName,
     Whole,
-    suggestion,
 )
 from grader.assignment.program_fields import (
     DrawnFile,
@@ -38,6 +37,7 @@ from grader.assignment.program_fields import (
 )
 from grader.assignment.rubric import KEYS_WE_KNOW, FunctionItem, KernelItem, ProgramItem
 from grader.model import DEVICES, Constant, Visibility
+from grader.text import suggestion
 
 KINDS = ("kernel", "program", "function", "answers")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from grader.cli import arguments, course_file, setup
+from grader.cli import arguments, setup
 from grader.data_files import data_root
 from grader.doctor import containers, examination
 from grader.errors import UsageError
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _wishes(options: argparse.Namespace, builds: Path | None) -> examination.ClassWishes:
     """What `grade` would be told here: by `grader.toml`, by the environment, and by the options."""
-    said = course_file.defaults()
+    said = arguments.course_defaults()
     out = options.out or said.get("out")
     return examination.ClassWishes(
         sandbox=str(said.get("sandbox", arguments.default_sandbox())),

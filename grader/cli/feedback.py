@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.identities import load_identified
-from grader.cli import arguments, course_file, setup
+from grader.cli import arguments, setup
 from grader.course.anonymous import named
 from grader.course.feedback import KINDS, REPORT, StudentReport, pack
 from grader.errors import StorageError
@@ -26,7 +26,7 @@ _MOST_NAMES = 8
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
-    lms = course_file.defaults().get("lms")
+    lms = arguments.course_defaults().get("lms")
     parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
     parser.add_argument(
         "--for",

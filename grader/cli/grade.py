@@ -37,7 +37,7 @@ from grader.batch.resume import (
     store,
 )
 from grader.batch.slim import Slimming
-from grader.cli import arguments, cluster, course_file, downloads, interruption, progress, setup
+from grader.cli import arguments, cluster, downloads, interruption, progress, setup
 from grader.course.adjustments import applying, unadjusted
 from grader.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
 from grader.course.entries import Left, Omission
@@ -86,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
     )
     arguments.add_grading(parser)
-    parser.set_defaults(**course_file.defaults())
+    parser.set_defaults(**arguments.course_defaults())
 
 
 def _add_class(parser: argparse.ArgumentParser) -> None:
