@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from grader.nvcc import Tools
     from grader.reports.excerpts import Further
 
-_OURS = 3
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
@@ -72,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     if grade.verdict is Verdict.ERROR:
         if backend is not None and backend.pool is not None:
             console.print(f"\n{wording.of_grade(grade, 'try-emulator')}")
-        return _OURS
+        return setup.OURS
     return int(setup.below(grade, options.fail_under))
 
 
@@ -98,7 +96,7 @@ def _annotated(
         fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", shown))])  # longer than any in it
         _append(Path(page), f"{fence}text\n{shown}{fence}\n")
     if grade.verdict is Verdict.ERROR:
-        return _OURS
+        return setup.OURS
     return int(setup.below(grade, options.fail_under))
 
 

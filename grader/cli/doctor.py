@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from grader.doctor import ReportLine
 
-_OURS = 3
 _MARK, _SUBJECT = 7, 10
 """Columns for the longest mark and the longest subject of a line."""
 
@@ -91,13 +90,13 @@ def run(options: argparse.Namespace) -> int:
     lines = _printed(console, examination.examine(options.nvcc, builds))
     if not examination.can_grade(lines):
         console.print("\nno file can be checked here yet: see above")
-        return _OURS
+        return setup.OURS
     where = "on its GPU and on the emulator" if examination.uses_gpu(lines) else "on the emulator"
     console.print(f"\nyour own file can be checked here, {where}\n\nfor a class:")
     for_class = _printed(console, examination.examine_class(wishes))
     if not examination.can_grade(for_class):
         console.print("\na class cannot be graded here yet: see above")
-        return _OURS if wishes.out else 0
+        return setup.OURS if wishes.out else 0
     unsaid = "" if wishes.out else "; whether its folder can be written, -o OUT says"
     console.print(f"\na class can be graded here{unsaid}")
     return 0

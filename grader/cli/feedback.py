@@ -12,7 +12,6 @@ from grader.batch.identities import load_identified
 from grader.cli import arguments, setup
 from grader.course.anonymous import named
 from grader.course.feedback import KINDS, REPORT, StudentReport, pack
-from grader.errors import StorageError
 from grader.reports.gradebook import cell
 from grader.text import count, escaped, listed
 
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         for grade in grades
     ]
     packed = pack(options.platform, reports, cell)
-    _write(options.output, packed.files)
+    setup.write_bytes(options.output, _archive(packed.files))
     screen = setup.console()
     screen.print(
         f"{count(len(reports) - len(packed.left_out), 'report')} in {options.output}", soft_wrap=True
@@ -74,12 +73,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write(path: Path, files: tuple[tuple[str, str], ...]) -> None:
+def _archive(files: tuple[tuple[str, str], ...]) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files:
             archive.writestr(zipfile.ZipInfo(name, _FIRST_DAY), text.encode(errors="backslashreplace"))
-    try:
-        path.write_bytes(content.getvalue())
-    except OSError as problem:
-        raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
+    return content.getvalue()

@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from grader.course.entries import Download
     from grader.model import Assignment, Grade, Submission
 
-_OURS = 3
-_ASKS = 2
 _ENOUGH_TO_WONDER = 3
 
 
@@ -241,7 +239,7 @@ def _dry_run(options: argparse.Namespace, download: Download) -> int:
     for part in import_table.render(download, width=screen.width):
         screen.print(part)
     setup.write(options.json, import_table.dump(download))
-    return _ASKS if download.questions else 0
+    return setup.ASKS if download.questions else 0
 
 
 def _certain(download: Download, *, skip: bool) -> Download:
@@ -335,11 +333,11 @@ def _code(
 ) -> int:
     """The exit code; a class of which it may not be that of the assignment is a question."""
     if any(grade.verdict is Verdict.ERROR for grade in grades):
-        return _OURS
+        return setup.OURS
     if doubt := _wonder(grades):
         question = f"is `{assignment.id}` the assignment that these are for?"
         _say([f"{doubt}: {question} The grades are stored in {out.path}"])
-        return _ASKS
+        return setup.ASKS
     return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))
 
 
