@@ -124,7 +124,8 @@ def formula(value: object) -> Expression:
         raise ValueError(f"in `{written[:60]}`: {problem}{hint}") from problem
 
 
-def _as_list(value: object) -> object:
+def as_list(value: object) -> object:
+    """A list, also where one text stands for itself."""
     return [value] if isinstance(value, str) else value
 
 
@@ -198,14 +199,14 @@ FormulaText = Annotated[
     WithJsonSchema({"type": _NUMBER_OR_TEXT, "description": "arithmetic over the sizes of a case"}),
 ]
 Identifiers = Annotated[
-    list[Identifier], BeforeValidator(_as_list, json_schema_input_type=Identifier | list[Identifier])
+    list[Identifier], BeforeValidator(as_list, json_schema_input_type=Identifier | list[Identifier])
 ]
 """A single one stands for a list of one."""
 
 Formulas = Annotated[
     list[Formula],
     Field(min_length=1, max_length=3),
-    BeforeValidator(_as_list, json_schema_input_type=Formula | list[Formula]),
+    BeforeValidator(as_list, json_schema_input_type=Formula | list[Formula]),
 ]
 """x, y, z: as many as are needed."""
 
