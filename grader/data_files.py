@@ -1,10 +1,17 @@
-"""Where the files that come with the package are: assignments, references, what runs inside the sandbox."""
+"""The course's files: where those of the package are, and how Python ones are loaded, by path."""
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import grader
+from grader.errors import OurError, UsageError
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 def package_data() -> Path:
@@ -21,3 +28,23 @@ def data_root() -> Path:
 def headers_folder() -> Path:
     """The folder of the headers that the grader itself brings to the programs of students."""
     return data_root() / "sandbox" / "headers"
+
+
+def load_module(file: Path) -> ModuleType:
+    """The module in a file such as ``reference/<operation>/oracle.py``: it is trusted, and in no package.
+
+    Raises:
+        UsageError: it cannot be loaded.
+
+    """
+    name = f"grader_{file.stem}_{file.parent.name}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise OurError(f"{file}: Python offers no way to load it")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        raise UsageError(f"{file}: cannot be loaded: {type(problem).__name__}: {problem}") from problem
+    return module

@@ -33,10 +33,10 @@ from numpy.typing import NDArray
 
 from grader.arithmetic import Name, evaluate, number_for
 from grader.compare import compare
+from grader.data_files import load_module
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, FunctionInterface, KernelInterface, Parameter
 from grader.precision import BFLOAT16, bits, encoded, numbers, numpy_type, struct_type
-from grader.staff_code import load_module
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -38,7 +38,7 @@ from grader.steps import Step, begin
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment, CaseEvidence, Named
     from grader.nvcc import Tools
 

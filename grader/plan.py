@@ -15,7 +15,7 @@ from grader.emulator.launch import STEPS
 from grader.model import Visibility
 
 if TYPE_CHECKING:
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.gpu.request import StaffKernel
     from grader.model import Assignment, Case, Counters, Named, Threshold
 

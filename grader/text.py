@@ -12,7 +12,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 ESCAPE_SEQUENCE = re.compile(
     r"""\x1b\[[0-?]*[ -/]*[@-~]      # control sequences: colour, cursor movement
@@ -65,6 +65,17 @@ def escaped(text: str, limit: int = 200) -> str:
 def sentence(text: str, limit: int = 400) -> str:
     """Write ``text`` as one sentence: any blanks are one space, and what is not visible is written out."""
     return _cut(escaped(" ".join(text[: 16 * limit].split()), 16 * limit), limit)
+
+
+def suggestion(word: str, candidates: Iterable[str]) -> str:
+    """The tail of a message about a word that is none of the candidates: the nearest of them, or all."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for a message about a mistake only
+
+    words = tuple(candidates)
+    near = get_close_matches(word, words, n=1)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return f"expected one of {', '.join(words)}" if words else "there are none"
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

@@ -14,7 +14,6 @@ from grader.analysis import SUBJECTS, AnalysisProblem
 from grader.arithmetic import ArithmeticProblem, exactly, names
 from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.execution import drawn_ids
-from grader.assignment.fields import suggestion
 from grader.assignment.structure import (
     SOLUTION,
     FixedCase,
@@ -28,6 +27,7 @@ from grader.checks.array import ArrayCheck, KernelOutputCheck
 from grader.checks.speedup import SpeedupCheck
 from grader.checks.structure import MEASURED, StructureCheck
 from grader.checks.traffic import TrafficCheck
+from grader.text import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from grader.assignment.document import Flaw
-from grader.assignment.fields import Identifier, TextsName, suggestion
+from grader.assignment.fields import Identifier, TextsName
 from grader.assignment.questions import AnswersFile, AnswersPart, QuestionPart, SettingPart
 from grader.assignment.schema import FileKind, file_kind_of, other_kinds
 from grader.assignment.structure import (
@@ -29,6 +29,7 @@ from grader.assignment.structure import (
     RandomCases,
     TimingPart,
 )
+from grader.text import suggestion
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from grader.assignment import document
 from grader.assignment.document import MappingNode, Position, ScalarNode
-from grader.assignment.fields import suggestion
 from grader.messages import TABLES, allowed_fields, misplaced
 from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts
+from grader.text import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

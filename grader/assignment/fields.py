@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,9 +16,10 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from grader.arithmetic import ArithmeticProblem, Expression, parse
 from grader.model import Counters, Threshold
+from grader.text import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 METRICS = tuple(Counters.__dataclass_fields__)
 """The counters that a `traffic` item may look at."""
@@ -28,15 +28,6 @@ MAX_EXTENT = 2**31 - 1
 """A dimension fits an ``int``."""
 
 _RESERVED = ("ceil", "floor", "min", "max")
-
-
-def suggestion(word: str, candidates: Iterable[str]) -> str:
-    """The tail of a message about a word that is none of the candidates: the nearest of them, or all."""
-    words = tuple(candidates)
-    near = get_close_matches(word, words, n=1)
-    if near:
-        return f"did you mean `{near[0]}`?"
-    return f"expected one of {', '.join(words)}" if words else "there are none"
 
 
 def text(value: object, expected: str) -> str:
@@ -133,7 +124,8 @@ def formula(value: object) -> Expression:
         raise ValueError(f"in `{written[:60]}`: {problem}{hint}") from problem
 
 
-def _as_list(value: object) -> object:
+def as_list(value: object) -> object:
+    """A list, also where one text stands for itself."""
     return [value] if isinstance(value, str) else value
 
 
@@ -207,14 +199,14 @@ FormulaText = Annotated[
     WithJsonSchema({"type": _NUMBER_OR_TEXT, "description": "arithmetic over the sizes of a case"}),
 ]
 Identifiers = Annotated[
-    list[Identifier], BeforeValidator(_as_list, json_schema_input_type=Identifier | list[Identifier])
+    list[Identifier], BeforeValidator(as_list, json_schema_input_type=Identifier | list[Identifier])
 ]
 """A single one stands for a list of one."""
 
 Formulas = Annotated[
     list[Formula],
     Field(min_length=1, max_length=3),
-    BeforeValidator(_as_list, json_schema_input_type=Formula | list[Formula]),
+    BeforeValidator(as_list, json_schema_input_type=Formula | list[Formula]),
 ]
 """x, y, z: as many as are needed."""
 
@@ -296,7 +288,6 @@ _DECLARATION = re.compile(
     r"(?:\[(?P<extents>.*)\]|=(?P<value>.*))?",
     re.DOTALL,
 )
-_STRUCT = r"[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*"
 
 _AS_IN_CUDA = {
     "float": "float32",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names, number_for
 from grader.assignment.document import Flaw, KeyPath
-from grader.assignment.fields import suggestion
 from grader.assignment.structure import FixedCase, FunctionPart, KernelPart, RandomCases
 from grader.messages import clause
 from grader.model import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS
+from grader.text import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

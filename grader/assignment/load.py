@@ -23,7 +23,6 @@ from grader.assignment.bundled import (
 )
 from grader.assignment.cross_checks import cross_check_flaws, question_flaws
 from grader.assignment.document import Flaw, Position, UnreadableDocument
-from grader.assignment.fields import suggestion
 from grader.assignment.launching import launch_flaws
 from grader.assignment.questions import AnswersFile, answers_interface, question_cases
 from grader.assignment.structure import (
@@ -46,7 +45,7 @@ from grader.model import (
     ProgramInterface,
     TimingPlan,
 )
-from grader.text import escaped
+from grader.text import escaped, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

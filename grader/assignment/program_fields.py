@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from grader.assignment.fields import DTYPES, suggestion, text
+from grader.assignment.fields import DTYPES, text
+from grader.text import suggestion
 
 FILE_DTYPES = tuple(dtype for dtype in DTYPES if dtype != "bfloat16")
 """Types that an ``.npy`` file has; NumPy's format knows no bfloat16."""

@@ -26,7 +26,7 @@ from grader.assignment.fields import (
     Span,
     TextsName,
     Whole,
-    suggestion,
+    as_list,
 )
 from grader.assignment.program_fields import (
     DrawnFile,
@@ -38,6 +38,7 @@ from grader.assignment.program_fields import (
 )
 from grader.assignment.rubric import KEYS_WE_KNOW, FunctionItem, KernelItem, ProgramItem
 from grader.model import DEVICES, Constant, Visibility
+from grader.text import suggestion
 
 KINDS = ("kernel", "program", "function", "answers")
 
@@ -81,10 +82,6 @@ class LaunchPart(FilePart):
     shared: Formula | None = None
 
 
-def _names(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 def _constant(value: object) -> object:
     return {"default": value} if isinstance(value, str) else value
 
@@ -101,7 +98,7 @@ class KernelPart(FilePart):
         Name, Annotated[ConstantPart, BeforeValidator(_constant, json_schema_input_type=Whole | ConstantPart)]
     ] = {}
     sizes: dict[
-        Name, Annotated[list[Name], BeforeValidator(_names, json_schema_input_type=Name | list[Name])]
+        Name, Annotated[list[Name], BeforeValidator(as_list, json_schema_input_type=Name | list[Name])]
     ] = {}
     include: list[HeaderName] = []
     inline_asm: Flag = False

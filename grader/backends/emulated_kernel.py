@@ -23,8 +23,8 @@ from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.scheduler import may_depend_on_order
 from grader.emulator.memory.layout import lay_out
-from grader.emulator.repair.repair import RepairCase, RepairSearch, fitting, key
-from grader.emulator.repair.statements import Source
+from grader.emulator.repair import RepairCase, RepairSearch, fitting, key
+from grader.emulator.statement_gaps import Source
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.messages import remarked, worded
 from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, Run, Severity, Visibility
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Observer
     from grader.emulator.memory.layout import LayOut
-    from grader.emulator.repair.repair import Key
+    from grader.emulator.repair import Key
     from grader.model import (
         Advice,
         Argument,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.backends.backend import Backend, CaseRun, Runs
+from grader.backends import Backend, CaseRun, Runs
 from grader.emulator.stalled import much_work
 from grader.errors import OurError, described_bug
 from grader.model import Finding, Run
@@ -17,7 +17,7 @@ from grader.steps import Step, begin
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.backends.backend import PreparedCase
+    from grader.backends import PreparedCase
     from grader.gpu.request import TimingJob
     from grader.model import Build
     from grader.nvcc import Tools

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.backends.backend import Backend, CaseRun, Runs
+from grader.backends import Backend, CaseRun, Runs
 from grader.backends.emulated_kernel import is_clean
 from grader.backends.emulator import emulated_alone, emulated_one_by_one
 from grader.errors import OurError, ToolMissing, described_bug
@@ -25,7 +25,7 @@ from grader.model import Finding, FindingKind, Run
 if TYPE_CHECKING:
     from typing import Self
 
-    from grader.backends.backend import PreparedCase
+    from grader.backends import PreparedCase
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool, Observed
     from grader.gpu.request import TimingJob

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment, Grade, Named, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan

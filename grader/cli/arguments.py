@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and the values that they take."""
+"""Arguments that several commands share, and the values that they take, or have by default in a course."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from grader.backends import AUTO, CHOICES
 from grader.errors import UsageError
 from grader.gpu import RaceJudge
+from grader.text import escaped, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from grader.batch.resume import Shard
 
@@ -162,3 +163,62 @@ def percent(text: str) -> Fraction:
     if not 0 <= share <= 100:  # noqa: PLR2004 - percent
         raise argparse.ArgumentTypeError("expected a percentage from 0 to 100")
     return share
+
+
+COURSE_FILE = Path("grader.toml")
+"""What is the same for every `grade` and `feedback` of a course, said once:
+
+    roster = "roster.csv"
+    adjustments = "adjustments.yaml"
+    out = "out"
+    sandbox = "docker"
+    lms = "moodle"
+
+It is read where the command is typed; paths are meant from there, and what is typed comes first.
+"""
+
+_MOST_BYTES = 64 * 1024
+
+
+def course_defaults(path: Path = COURSE_FILE) -> dict[str, object]:
+    """What the file says, by the names of options; nothing where there is none. Raises `UsageError`."""
+    if not path.is_file():
+        return {}
+    import tomllib  # noqa: PLC0415 - a student has no such file
+
+    try:
+        with path.open("rb") as stream:
+            settings = tomllib.loads(stream.read(_MOST_BYTES).decode())
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
+    except (ValueError, RecursionError) as problem:
+        raise UsageError(f"{path}: is not TOML that can be read: {escaped(str(problem))}") from None
+    readers = _readers()
+    for key, value in settings.items():
+        if key not in readers:
+            raise UsageError(f"{path}: unknown key `{escaped(key)}`; {suggestion(key, readers)}")
+        if not isinstance(value, str) or not value:
+            raise UsageError(f'{path}: {key}: expected a text in quotes, such as "{key}"')
+    return {key: readers[key](value) for key, value in settings.items()}
+
+
+def _readers() -> dict[str, Callable[[str], object]]:
+    """What reads the value of each key."""
+    from grader.course.feedback import KINDS  # noqa: PLC0415 - a student has no such file
+
+    return {
+        "roster": Path,
+        "adjustments": Path,
+        "out": Path,
+        "sandbox": _one_of("sandbox", SANDBOXES),
+        "lms": _one_of("lms", KINDS),
+    }
+
+
+def _one_of(key: str, words: tuple[str, ...]) -> Callable[[str], str]:
+    def checked(name: str) -> str:
+        if name not in words:
+            raise UsageError(f"{COURSE_FILE}: {key}: `{escaped(name)}` is none; {suggestion(name, words)}")
+        return name
+
+    return checked

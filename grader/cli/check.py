@@ -20,12 +20,10 @@ from grader.submission import further_lines, lines
 if TYPE_CHECKING:
     import argparse
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment, Grade, Named, Submission
     from grader.nvcc import Tools
     from grader.reports.excerpts import Further
-
-_OURS = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     if grade.verdict is Verdict.ERROR:
         if backend is not None and backend.pool is not None:
             console.print(f"\n{wording.of_grade(grade, 'try-emulator')}")
-        return _OURS
+        return setup.OURS
     return int(setup.below(grade, options.fail_under))
 
 
@@ -98,7 +96,7 @@ def _annotated(
         fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", shown))])  # longer than any in it
         _append(Path(page), f"{fence}text\n{shown}{fence}\n")
     if grade.verdict is Verdict.ERROR:
-        return _OURS
+        return setup.OURS
     return int(setup.below(grade, options.fail_under))
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from grader import doctor
-from grader.cli import arguments, course_file, setup
+from grader.cli import arguments, setup
 from grader.data_files import data_root
-from grader.doctor import containers
+from grader.doctor import containers, examination
 from grader.errors import UsageError
 from grader.gpu import RaceJudge
 from grader.nvcc.cache import builds_folder
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-_OURS = 3
+    from grader.doctor import ReportLine
+
 _MARK, _SUBJECT = 7, 10
 """Columns for the longest mark and the longest subject of a line."""
 
@@ -87,26 +87,26 @@ def run(options: argparse.Namespace) -> int:
     console = setup.console()
     builds = None if options.no_cache else builds_folder()
     wishes = _wishes(options, builds)
-    lines = _printed(console, doctor.examine(options.nvcc, builds))
-    if not doctor.can_grade(lines):
+    lines = _printed(console, examination.examine(options.nvcc, builds))
+    if not examination.can_grade(lines):
         console.print("\nno file can be checked here yet: see above")
-        return _OURS
-    where = "on its GPU and on the emulator" if doctor.uses_gpu(lines) else "on the emulator"
+        return setup.OURS
+    where = "on its GPU and on the emulator" if examination.uses_gpu(lines) else "on the emulator"
     console.print(f"\nyour own file can be checked here, {where}\n\nfor a class:")
-    for_class = _printed(console, doctor.examine_class(wishes))
-    if not doctor.can_grade(for_class):
+    for_class = _printed(console, examination.examine_class(wishes))
+    if not examination.can_grade(for_class):
         console.print("\na class cannot be graded here yet: see above")
-        return _OURS if wishes.out else 0
+        return setup.OURS if wishes.out else 0
     unsaid = "" if wishes.out else "; whether its folder can be written, -o OUT says"
     console.print(f"\na class can be graded here{unsaid}")
     return 0
 
 
-def _wishes(options: argparse.Namespace, builds: Path | None) -> doctor.ClassWishes:
+def _wishes(options: argparse.Namespace, builds: Path | None) -> examination.ClassWishes:
     """What `grade` would be told here: by `grader.toml`, by the environment, and by the options."""
-    said = course_file.defaults()
+    said = arguments.course_defaults()
     out = options.out or said.get("out")
-    return doctor.ClassWishes(
+    return examination.ClassWishes(
         sandbox=str(said.get("sandbox", arguments.default_sandbox())),
         trusted=os.environ.get("GRADER_TRUST") == "1",
         nvcc=options.nvcc,
@@ -115,7 +115,7 @@ def _wishes(options: argparse.Namespace, builds: Path | None) -> doctor.ClassWis
     )
 
 
-def _printed(console: Console, lines: Iterable[doctor.ReportLine]) -> list[doctor.ReportLine]:
+def _printed(console: Console, lines: Iterable[ReportLine]) -> list[ReportLine]:
     """Print each line as soon as it is known, in columns: what was tried, its state, how to mend it."""
     printed = []
     for line in lines:
@@ -124,7 +124,7 @@ def _printed(console: Console, lines: Iterable[doctor.ReportLine]) -> list[docto
     return printed
 
 
-def _shown(line: doctor.ReportLine, width: int) -> str:
+def _shown(line: ReportLine, width: int) -> str:
     """A line in three columns; the last one has the state and, below it, how to mend it. Paths stay whole."""
     head = f"{line.mark:<{_MARK}}  {line.subject:<{_SUBJECT}} "
     texts = filter(None, (line.state, line.fix))

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from grader.assignment import draw_seed
 from grader.cli import arguments, setup
-from grader.errors import StorageError
 from grader.gradescope.archive import archive
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
 RESERVE_SECONDS = 60
 """What is left of the time that Gradescope allows when grading is ended: results have to be fetched, too."""
@@ -51,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     seed = draw_seed() if options.seed is None else options.seed
     minutes = min(options.minutes, MOST_MINUTES)
     content = archive(assignment, seed, max(RESERVE_SECONDS / 2, 60 * minutes - RESERVE_SECONDS))
-    _write(options.out, content)
+    setup.write_bytes(options.out, content)
     console = setup.console()
     console.print(f"{options.out}: {len(content) / 2**20:.1f} MiB, seed {seed}", soft_wrap=True)
     console.print(
@@ -59,10 +57,3 @@ def run(options: argparse.Namespace) -> int:
         "Autograder, choose a base image of Ubuntu and a container with 1 CPU or more."
     )
     return 0
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as problem:
-        raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.identities import load_identified
-from grader.cli import arguments, course_file, setup
+from grader.cli import arguments, setup
 from grader.course.anonymous import named
 from grader.course.feedback import KINDS, REPORT, StudentReport, pack
-from grader.errors import StorageError
 from grader.reports.class_table import spreadsheet_cell
 from grader.text import count, escaped, listed
 
@@ -26,7 +25,7 @@ _MOST_NAMES = 8
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
-    lms = course_file.defaults().get("lms")
+    lms = arguments.course_defaults().get("lms")
     parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
     parser.add_argument(
         "--for",
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         for grade in grades
     ]
     packed = pack(options.platform, reports, spreadsheet_cell)
-    _write(options.output, packed.files)
+    setup.write_bytes(options.output, _archive(packed.files))
     screen = setup.console()
     screen.print(
         f"{count(len(reports) - len(packed.left_out), 'report')} in {options.output}", soft_wrap=True
@@ -74,12 +73,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write(path: Path, files: tuple[tuple[str, str], ...]) -> None:
+def _archive(files: tuple[tuple[str, str], ...]) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files:
             archive.writestr(zipfile.ZipInfo(name, _FIRST_DAY), text.encode(errors="backslashreplace"))
-    try:
-        path.write_bytes(content.getvalue())
-    except OSError as problem:
-        raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
+    return content.getvalue()

@@ -37,7 +37,7 @@ from grader.batch.resume import (
     store,
 )
 from grader.batch.slim import Slimming
-from grader.cli import arguments, cluster, course_file, downloads, interruption, progress, setup
+from grader.cli import arguments, cluster, downloads, interruption, progress, setup
 from grader.course.adjustments import applying, unadjusted
 from grader.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
 from grader.course.entries import Left, Omission
@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from grader.course.entries import Download
     from grader.model import Assignment, Grade, Submission
 
-_OURS = 3
-_ASKS = 2
 _ENOUGH_TO_WONDER = 3
 
 
@@ -86,7 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
     )
     arguments.add_grading(parser)
-    parser.set_defaults(**course_file.defaults())
+    parser.set_defaults(**arguments.course_defaults())
 
 
 def _add_class(parser: argparse.ArgumentParser) -> None:
@@ -241,7 +239,7 @@ def _dry_run(options: argparse.Namespace, download: Download) -> int:
     for part in import_table.render(download, width=screen.width):
         screen.print(part)
     setup.write(options.json, import_table.dump(download))
-    return _ASKS if download.questions else 0
+    return setup.ASKS if download.questions else 0
 
 
 def _certain(download: Download, *, skip: bool) -> Download:
@@ -335,11 +333,11 @@ def _code(
 ) -> int:
     """The exit code; a class of which it may not be that of the assignment is a question."""
     if any(grade.verdict is Verdict.ERROR for grade in grades):
-        return _OURS
+        return setup.OURS
     if doubt := _wonder(grades):
         question = f"is `{assignment.id}` the assignment that these are for?"
         _say([f"{doubt}: {question} The grades are stored in {out.path}"])
-        return _ASKS
+        return setup.ASKS
     return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from grader.course.gradebooks import Filled
     from grader.model import Grade
 
-_ASKS = 2
 _MOST_NAMES = 12
 
 
@@ -59,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     target = options.output or options.into
     _replace(target, filled.content)
     _say(filled, grades, target)
-    return _ASKS if filled.doubtful else 0
+    return setup.ASKS if filled.doubtful else 0
 
 
 def _replace(path: Path, content: bytes) -> None:

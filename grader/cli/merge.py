@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-_OURS = 3
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
@@ -50,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         _write_similar(into, options.assignment, {one.submission_id: into.source(one) for one in grades})
         into.write(class_files(into, grades))
     setup.print_class(grades, resumed=0, out=into.path)
-    return _OURS if any(grade.verdict is Verdict.ERROR for grade in grades) else 0
+    return setup.OURS if any(grade.verdict is Verdict.ERROR for grade in grades) else 0
 
 
 def _write_similar(out: OutFolder, named: str | None, sources: Mapping[str, bytes]) -> None:

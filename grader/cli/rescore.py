@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from grader.batch.rescore import Regraded
     from grader.model import Grade
 
-_OURS = 3
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
@@ -41,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     with out.locked():
         changes = rescore(out, session, assignment)
     _print(changes)
-    return _OURS if any(change.after.verdict is Verdict.ERROR for change in changes) else 0
+    return setup.OURS if any(change.after.verdict is Verdict.ERROR for change in changes) else 0
 
 
 def _print(changes: tuple[Regraded, ...]) -> None:

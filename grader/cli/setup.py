@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.batch import BatchSession
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
     from grader.reports.excerpts import Further
     from grader.reports.files import Text
+
+OURS, ASKS = OurError.exit_code, UsageError.exit_code
+"""What a command ends with that failed by our fault, and that has a question to staff."""
 
 PUBLIC_SEED = 1
 """What `check` draws its inputs from: everybody's self-check sees the same."""
@@ -158,6 +161,14 @@ def write(path: Path | None, text: Text) -> None:
     try:
         with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
             file.writelines((text,) if isinstance(text, str) else text)
+    except OSError as problem:
+        raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file that an option named, such as an archive."""
+    try:
+        path.write_bytes(content)
     except OSError as problem:
         raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
 

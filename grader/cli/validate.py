@@ -18,12 +18,11 @@ from grader.validation import Effort, reports, validate
 if TYPE_CHECKING:
     import argparse
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment
     from grader.nvcc import Tools
 from grader.validation import Report
 
-_OURS = 3
 _TELLINGS = 10
 """How often progress is told where there is no terminal to draw a bar on."""
 
@@ -79,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     setup.write(options.json, reports.as_json(report))
     setup.write(options.report, reports.as_markdown(report))
     if report.errors or (report.unjudged and not report.problems):
-        return _OURS
+        return setup.OURS
     return int(not report.sound)
 
 

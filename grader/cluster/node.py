@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext
     from tempfile import TemporaryDirectory
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment, Named, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan

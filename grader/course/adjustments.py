@@ -11,13 +11,12 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from grader.assignment.fields import suggestion
 from grader.course.decisions import FILE_NAME, OfStudent, moment_of
 from grader.course.matching import IDENTIFIERS
 from grader.course.roster import folded, indexed, name_forms
 from grader.errors import UsageError
 from grader.model import Adjustment, Verdict
-from grader.text import escaped, listed
+from grader.text import escaped, listed, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

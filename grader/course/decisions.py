@@ -31,9 +31,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from grader.assignment import document
 from grader.assignment.document import Flaw, UnreadableDocument
-from grader.assignment.fields import suggestion
 from grader.errors import SpecError, UsageError
-from grader.text import escaped
+from grader.text import escaped, suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,11 +23,11 @@ from grader.device.memory import MemoryCopy, Owner
 from grader.device.observation import EndedLaunch, KernelRun, MemoryImage, Observation, SeenLaunch, loaded
 from grader.device.requests import Sharing
 from grader.device.streams import Use, marked
-from grader.emulator.counters.profile import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
 from grader.emulator.memory.layout import takes_memory
 from grader.emulator.memory.memory import Allocation
+from grader.emulator.profile import TouchedBytes
 from grader.emulator.races.rows import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import Argument, Launch

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.device.memory import KernelHeap
-    from grader.emulator.repair.repair import RepairCase
+    from grader.emulator.repair import RepairCase
     from grader.model import Run
     from grader.ptx import Function, Module, Variable
 

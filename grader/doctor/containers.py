@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
-from grader.doctor.report_line import Mark, ReportLine
+from grader.doctor import Mark, ReportLine
 from grader.errors import GraderError, OurError
 from grader.sandbox import bubblewrap, engine, image
 from grader.sandbox.engine import known_escapes

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import backends, sandbox_choice
-from grader.doctor import containers, gpus
-from grader.doctor.report_line import Mark, ReportLine
+from grader.doctor import Mark, ReportLine, containers, gpus
 from grader.errors import GraderError, OurError
+from grader.gpu import devices
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
 from grader.nvcc import HOW_TO_GET_NVDISASM, build, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -76,9 +76,6 @@ def uses_gpu(lines: Iterable[ReportLine]) -> bool:
 
 def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[ReportLine]:
     """What there is to say about GPUs; a driver that does not answer is no reason to stop."""
-    from grader.doctor import gpus  # noqa: PLC0415 - needs the compiler, which may not be there
-    from grader.gpu import devices  # noqa: PLC0415
-
     try:
         usable = () if devices.missing_libraries() else devices.visible(devices.find_gpus())
         yield from gpus.examine(

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from grader.doctor.report_line import Mark, ReportLine
+from grader.doctor import Mark, ReportLine
 from grader.errors import GraderError
 from grader.gpu import devices
 from grader.gpu.sanitizer import HOW_TO_GET, find_sanitizer

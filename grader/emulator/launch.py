@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from grader.emulator.counters.observers import Counting, Detecting, ObserverGroup
-from grader.emulator.counters.profile import Profiling
 from grader.emulator.linking.linker import link_hoisting
 from grader.emulator.linking.program import Program
 from grader.emulator.machine.geometry import SMS, WARP, Geometry
@@ -34,6 +32,8 @@ from grader.emulator.memory.layout import (
     local_bytes_of,
 )
 from grader.emulator.naming import Names
+from grader.emulator.observers import Counting, Detecting, ObserverGroup
+from grader.emulator.profile import Profiling
 from grader.emulator.races import AccessLog, RestartTracking
 from grader.emulator.races.events import Events
 from grader.emulator.races.rows import Strengths, synchronises_in_parts, synchronises_through_memory

@@ -71,7 +71,8 @@ def stuck(m: Machine, names: Names, groups: list[Group]) -> list[Stuck]:
         doing = Clause("stand-somewhere")
         if line:
             doing = Clause("stand-at", (("barrier", (barrier_at(names, held.site),)), ("lines", (line,))))
-        waiting[line] = Stuck(line, _lane(held.group), already + m.count_of(held.group), doing, waits=False)
+        count = already + m.count_of(held.group)
+        waiting[line] = Stuck(line, held.group.first_lane, count, doing, waits=False)
     return [*_most_first(running), *_most_first(waiting)]
 
 
@@ -117,13 +118,9 @@ def _most_first(threads: Mapping[Any, Stuck]) -> list[Stuck]:
     return sorted(threads.values(), key=lambda stuck: (-stuck.threads, stuck.line or 0))
 
 
-def _lane(group: Group) -> int:
-    return 0 if group.lanes is None else int(group.lanes[0])
-
-
 def _running(m: Machine, names: Names, group: Group) -> Stuck:
     """A group in a loop that waits if any does, else in all the loops around it."""
-    rounds, lane, threads = rounds_of(group), _lane(group), m.count_of(group)
+    rounds, lane, threads = rounds_of(group), group.first_lane, m.count_of(group)
     for loop in rounds:
         if loop.watched:
             line = names.line(loop.leaves)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment, Case, Dim3, Evidence, Launch, Named
     from grader.model.trace import TraceScene
     from grader.nvcc import Tools

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.checks.credit import decimals, milliseconds
-from grader.checks.estimated import FEWEST_DECIMALS, WRONG, error_in_words, problem
+from grader.checks.speedup import FEWEST_ESTIMATED, WRONG_RESULTS, error_in_words, estimate_problem
 from grader.checks.wording import capital, sizes
 from grader.messages import text_of
 from grader.model import CHANGES, LIMITS, PROBLEMS, Verdict
@@ -57,7 +57,7 @@ def shown(grade: Grade) -> ShownEstimate | None:
     Of wrong results the items tell.
     """
     estimate = grade.estimate
-    if estimate is None or estimate.problem == WRONG:
+    if estimate is None or estimate.problem == WRONG_RESULTS:
         return None
     return _shown(estimate, with_points=any(item.result.estimated for item in grade.items))
 
@@ -69,7 +69,7 @@ def _shown(estimate: Estimate, *, with_points: bool = False) -> ShownEstimate | 
     if not estimate.problem:
         return None
     hint = text_of(f"hint-{estimate.problem}") if estimate.problem in PROBLEMS else ""
-    return ShownEstimate(text_of("estimate-none"), problem=problem(estimate), hint=hint)
+    return ShownEstimate(text_of("estimate-none"), problem=estimate_problem(estimate), hint=hint)
 
 
 def write(page: Page, grade: Grade) -> None:
@@ -112,7 +112,7 @@ def _heading(estimate: Estimate, *, with_points: bool) -> str:
 def _numbers(ratio: Ratio) -> dict[str, str]:
     """The ratio and the ends of its interval by their names, with as many decimals as tell them apart."""
     ends = {"median": ratio.median, "low": ratio.low, "high": ratio.high}
-    places = decimals(ends.values(), (), FEWEST_DECIMALS)
+    places = decimals(ends.values(), (), FEWEST_ESTIMATED)
     return {name: f"{value:.{places}f}" for name, value in ends.items()}
 
 
@@ -176,7 +176,7 @@ def _would_help(estimate: Estimate) -> Iterator[EstimateRow]:
 def _change_in_words(estimate: Estimate, change: EstimatedChange) -> str:
     name = text_of(f"change-{change.change}") if change.change in CHANGES else one_line(change.change, 60)
     now = estimate.ratio.median if estimate.ratio else change.ratio
-    ratio = f"{change.ratio:.{decimals((now, change.ratio), (), FEWEST_DECIMALS)}f}"
+    ratio = f"{change.ratio:.{decimals((now, change.ratio), (), FEWEST_ESTIMATED)}f}"
     if change.line is None:
         return text_of("estimate-change", change=name, ratio=ratio)
     return text_of("estimate-change-on", change=name, ratio=ratio, line=change.line)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from grader.checks.estimated import problem
+from grader.checks.speedup import estimate_problem
 from grader.model import Clause
 from grader.reports import wording
 from grader.reports.wording import in_its_words
@@ -222,7 +222,7 @@ def _estimate(estimate: Estimate) -> Json:
         "kernels": {name: _kernel(kernel) for name, kernel in estimate.kernels},
         "changes": [asdict(change) for change in estimate.changes],
         "problem": estimate.problem,
-        "message": problem(estimate),
+        "message": estimate_problem(estimate),
     }
     return {name: plain(value) for name, value in fields.items()}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.validation.proof import MISTAKE_SEEDS, SEEDS, Effort, validate
+from grader.validation.proof import Effort, validate
 from grader.validation.records import Report
 
-__all__ = ["MISTAKE_SEEDS", "SEEDS", "Effort", "Report", "validate"]
+__all__ = ["Effort", "Report", "validate"]

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.cpp import declared_name, parsed, walk
-from grader.emulator.repair.statements import calls
+from grader.emulator.statement_gaps import calls
 from grader.ptx import parse
 from grader.validation import operators
 from grader.validation.operators import Change, applied

@@ -31,7 +31,7 @@ from grader.validation.trials import QUICK_STEPS, TrialRunner, is_kernel, run_tr
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment, Build
     from grader.nvcc import Tools
     from grader.oracle import Array, Oracle, Results, Shape

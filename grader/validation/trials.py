@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Self
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Assignment, Build, Grade, ItemGrade, Named
     from grader.nvcc import Tools
     from grader.pipeline import Plan

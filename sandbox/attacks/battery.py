@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from attacks.table import Attack
     from attacks.world import World
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Grade, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan

@@ -20,7 +20,7 @@ from grader.model import Verdict
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.model import Grade
     from grader.nvcc import Tools
 

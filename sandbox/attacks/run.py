@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from attacks.table import Attack
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.nvcc import Tools
 
 _OURS = 3

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.assignment import find_assignment, load_assignment
-from grader.assignment.cache import recall
+from grader.assignment import find_assignment, load_assignment, recall
 from grader.errors import SpecError
 
 ROOT = Path(__file__).resolve().parents[2]

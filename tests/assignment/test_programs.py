@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import expand_cases, load_assignment, reference_folder, wanted_files
-from grader.assignment.cache import recall
+from grader.assignment import expand_cases, load_assignment, recall, reference_folder, wanted_files
 from grader.errors import OurError, SpecError, UsageError
 from grader.model import CasePlan, ExpectedNumber, ProgramInterface, Visibility
 from tests.documents import blocks

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.backends import AUTO, BACKENDS, CHOICES, may_use_gpu, must_use_gpu, prepare
-from grader.backends.backend import Backend
+from grader.backends import AUTO, BACKENDS, CHOICES, Backend, may_use_gpu, must_use_gpu, prepare
 from grader.gpu import RaceJudge
 from grader.gpu.pool import GpuPool
 from grader.nvcc import Tools, find_toolchain

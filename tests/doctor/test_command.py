@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import doctor
 from grader.cli import main
-from grader.doctor import ClassWishes, Mark, ReportLine
+from grader.doctor import Mark, ReportLine, examination
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grader.doctor.examination import ClassWishes
     from tests.conftest import Golden
 
 PATH = "/a/path/that/is/far/longer/than/its/column/and/stays/whole/so/that/it/can/be/copied/bin/nvcc"
@@ -45,8 +45,8 @@ def _lines(
         wishes.append(wish)
         return of_class
 
-    monkeypatch.setattr(doctor, "examine", lambda *_: checked)
-    monkeypatch.setattr(doctor, "examine_class", examine_class)
+    monkeypatch.setattr(examination, "examine", lambda *_: checked)
+    monkeypatch.setattr(examination, "examine_class", examine_class)
 
 
 @pytest.mark.parametrize(

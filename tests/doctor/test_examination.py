@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import doctor, sandbox_choice
-from grader.doctor import Mark, ReportLine, gpus
+from grader import sandbox_choice
+from grader.doctor import Mark, ReportLine, examination, gpus
 from grader.errors import ToolMissing
 from grader.gpu import devices
 from grader.nvcc import Tools, find_toolchain
@@ -43,7 +43,7 @@ def examined(
     out: Path | None = None, *, sandbox: str = "local", trusted: bool = False
 ) -> dict[str, list[ReportLine]]:
     """The lines by what they are about."""
-    lines = list(doctor.examine_class(doctor.ClassWishes(sandbox, trusted, None, None, out)))
+    lines = list(examination.examine_class(examination.ClassWishes(sandbox, trusted, None, None, out)))
     return {line.subject: [one for one in lines if one.subject == line.subject] for line in lines}
 
 

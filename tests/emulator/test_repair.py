@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from grader.emulator.launch import Kernel
-from grader.emulator.repair.repair import WORK, RepairCase, RepairSearch, fitting, key
-from grader.emulator.repair.statements import Source
+from grader.emulator.repair import WORK, RepairCase, RepairSearch, fitting, key
+from grader.emulator.statement_gaps import Source
 from grader.model import Argument, Launch
 from tests.emulator import nvcc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.emulator.repair.repair import Key
+    from grader.emulator.repair import Key
     from grader.model import Run
     from grader.ptx import Module
 

@@ -10,7 +10,7 @@ import pytest
 from grader import pipeline
 from grader.assignment import load_assignment
 from grader.device.observation import EndedLaunch, KernelRun, MemoryImage
-from grader.emulator.repair.repair import RepairCase
+from grader.emulator.repair import RepairCase
 from grader.kinds.program.builds import MOST_BYTES, MOST_LAUNCHES, Trials
 from grader.model import Finding, FindingKind, Launch, Run, Severity, Submission
 from grader.nvcc import Tools, find_toolchain

@@ -113,7 +113,7 @@ class Watch:
                 for round_ in rounds_of(group)
             ]
             if rounds:
-                self._watched.append((_lane(group), rounds))
+                self._watched.append((group.first_lane, rounds))
 
     def never_ends(self, m: Machine, go_on: Callable[[int], bool]) -> bool:
         """Whether some thread never ends; ``go_on`` runs for some steps, and tells if anybody still runs."""
@@ -135,10 +135,6 @@ class Watch:
             if group.lanes is None or lane in group.lanes:
                 return any(r.frame is round_.frame and r.header == round_.header for r in rounds_of(group))
         return False
-
-
-def _lane(group: Group) -> int:
-    return 0 if group.lanes is None else int(group.lanes[0])
 
 
 def _numbers(m: Machine, round_: Round, ins: Instruction, lane: int) -> tuple[float, float] | None:

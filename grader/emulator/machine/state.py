@@ -111,6 +111,11 @@ class Group:
     jumps: int = 0
     seen: int = -1
 
+    @property
+    def first_lane(self) -> int:
+        """The lowest of its lanes."""
+        return 0 if self.lanes is None else int(self.lanes[0])
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:

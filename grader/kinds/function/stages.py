@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.assignment import reference_folder
-from grader.backends.backend import CaseRun
+from grader.backends import CaseRun
 from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
 from grader.device.observation import Observation
 from grader.diagnosis import agree_on_mistakes

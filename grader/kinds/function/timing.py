@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.assignment import recorded_counters, staff_kernel
-from grader.backends.backend import Runs
+from grader.backends import Runs
 from grader.errors import OurError
 from grader.gpu import pool
 from grader.gpu.request import Image, StaffKernel, has_variables
@@ -28,7 +28,7 @@ from grader.nvcc import assemble, build_program
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.gpu.pool import GpuPool
     from grader.model import Argument, Assignment, Build, CaseEvidence, Submission, Timing
     from grader.nvcc import Tools

@@ -23,7 +23,7 @@ from grader.precision import numbers, numpy_type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.backends.backend import Backend
+    from grader.backends import Backend
     from grader.gpu.replay import Recordings
     from grader.model import Assignment, Case, Counters, Named, TimingPlan
     from grader.nvcc import Tools
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from grader.plan import Plan
 
     Baselines = Named[Named[Counters]]
-    from grader.backends.backend import Runs
+    from grader.backends import Runs
     from grader.gpu.answer import HarnessAnswer
     from grader.gpu.pool import Observed
     from grader.gpu.timing import TimingQuestion

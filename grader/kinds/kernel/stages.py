@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.assignment import reference_folder
-from grader.backends.backend import PreparedCase
+from grader.backends import PreparedCase
 from grader.backends.emulated_kernel import EmulatedKernel, handwriting, is_clean
 from grader.backends.emulator import limited
 from grader.compare import compare, data_of, heat_map, mask_of, untouched
@@ -52,7 +52,7 @@ from grader.precision import numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.backends.backend import CaseRun
+    from grader.backends import CaseRun
     from grader.backends.emulated_kernel import Handwriting
     from grader.diagnosis import Hypotheses
     from grader.model import Assignment, Case, Launch, Named, Structure, Submission

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from grader.backends.emulated_kernel import EmulatedKernel, with_repairs
 from grader.backends.emulator import limited
-from grader.emulator.repair.repair import WORK, key
+from grader.emulator.repair import WORK, key
 from grader.errors import OurError, log_swallowed
 from grader.kinds import kind_of
 from grader.model import FindingKind, Severity, Visibility
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.device.observation import EndedLaunch
-    from grader.emulator.repair.repair import Key, RepairCase
+    from grader.emulator.repair import Key, RepairCase
     from grader.model import Build, Case, CaseEvidence, Named, Structure, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.counters import observers
-from grader.emulator.counters.observers import Counting
+from grader.emulator import observers
 from grader.emulator.machine.machine import Observer
+from grader.emulator.observers import Counting
 from grader.model import LineCounters
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.emulator.memory.layout import lay_out
-from grader.emulator.repair.statements import Source, Statements, calls, uses_strong
+from grader.emulator.statement_gaps import Source, Statements, calls, uses_strong
 from grader.messages import text_of
 from grader.model import FindingKind, Severity
 from grader.ptx import Immediate, Instruction
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from grader.emulator.memory.layout import LayOut
-    from grader.emulator.repair.statements import Gap
+    from grader.emulator.statement_gaps import Gap
     from grader.model import Argument, Finding, Launch, Run
     from grader.ptx import Module
 

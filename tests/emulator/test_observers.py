@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.emulator.counters.observers import ObserverGroup
 from grader.emulator.machine.machine import Observer
+from grader.emulator.observers import ObserverGroup
 
 
 def test_several_observers_pass_every_event_on() -> None:

@@ -1,1 +1,0 @@
-"""Observers of a launch, and counting: traffic of the whole launch, or by source line."""

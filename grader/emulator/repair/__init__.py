@@ -1,1 +1,0 @@
-"""Repairs for races and missing barriers, found by trying them."""
