@@ -258,7 +258,7 @@ def estimate_problem(estimate: Estimate) -> str:
         return ""
     if estimate.problem not in PROBLEMS:  # of a later version's
         return one_line(estimate.problem, 100)
-    details = {"opcode": "?", **dict(estimate.details)}
+    details = {"opcode": "?", "reason": "?", "most": "?", **dict(estimate.details)}
     return one_line(text_of(f"problem-{estimate.problem}", **details), 300)
 
 

@@ -9,7 +9,7 @@ from grader import pipeline
 from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.kinds import kind_of
-from grader.kinds.kernel.estimating import estimate_submission
+from grader.kinds.estimating import estimate_submission
 from grader.messages import sentences_of, speaking
 from grader.model import DEVICES
 from grader.reports import estimate as estimate_report
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _timing(assignment: Assignment) -> TimingPlan:
     """What the assignment times; raises UsageError where that is nothing, or no kernel."""
-    if not kind_of(assignment).has_kernels:
+    if not kind_of(assignment).is_estimated:
         raise UsageError(f"`{assignment.id}` asks for no kernel: there is nothing to estimate")
     if assignment.timing is None:
         raise UsageError(f"`{assignment.id}` times nothing: it does not say what to compare a kernel with")

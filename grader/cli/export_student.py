@@ -83,17 +83,18 @@ def _image(name: str) -> str:
 def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:
     """What the staff's kernels or programs move on the visible cases that `check` draws, if anybody asks.
 
-    Of functions that are only timed it holds their names.
+    Of functions and kernels whose speed counts it holds the baseline's estimated times.
     """
-    asked = any("baseline" in dict(item.options) and item.check != "speedup" for item in assignment.rubric)
-    if not assignment.reference or not (kind_of(assignment).has_kernels or asked):
+    kind = kind_of(assignment)
+    asked = any("baseline" in dict(item.options) for item in assignment.rubric)
+    if not assignment.reference or not (kind.has_kernels or asked):
         return handout.baselines_text(assignment, ()) if assignment.timing else ""
     from grader import pipeline  # noqa: PLC0415 - loads the emulator
 
     tools = setup.tools(options)
     plan = pipeline.make_plan(assignment, setup.PUBLIC_SEED, tools, visible_only=True)
-    if not kind_of(assignment).has_kernels:
+    if not kind.is_estimated:
         return handout.baselines_text(assignment, plan.baselines)
-    from grader.kinds.kernel.estimating import baseline_estimates  # noqa: PLC0415 - loads the emulator
+    from grader.kinds.estimating import baseline_estimates  # noqa: PLC0415 - loads the emulator
 
     return handout.baselines_text(assignment, plan.baselines, baseline_estimates(plan, tools))

@@ -18,9 +18,12 @@ from grader.nvcc.cache import digest_of_folders, made_by, read_entry, write_entr
 
 @cache
 def _modelled_by() -> str:
-    """The version, and the SHA-256 of what estimates: the model, what makes machine code and what runs it."""
+    """The version, and the SHA-256 of what estimates.
+
+    That is the model, what makes machine code and what runs it, and what records the calls of a function.
+    """
     package = Path(__file__).parents[1]
-    folders = ("estimate", "sass", "emulator/memory")
+    folders = ("estimate", "sass", "emulator/memory", "device", "kinds/function")
     return f"{__version__} {digest_of_folders(*(package / name for name in folders))} {made_by()}"
 
 

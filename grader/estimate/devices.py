@@ -109,6 +109,10 @@ class Device:
     """Cycles between two arrivals at barriers of one multiprocessor."""
     launch_us: float = 3.5
     """What a launch takes beside the work of its blocks, as events measure it."""
+    pcie_gbs: float = 64.0
+    """GB/s of the bus to the host in one direction."""
+    staging_gbs: float = 12.3
+    """GB/s with which the host copies between its pageable memory and what the bus reads."""
     block_gap: float = 450.0
     """Cycles from the end of a block to the first instruction of the next."""
     block_ns: float = 0.6
@@ -130,7 +134,7 @@ H100 = Device(
     carve_outs=(0, 8, 16, 32, 64, 100, 132, 164, 196, 228),
 )
 """Most of it was measured (`docs/estimate.md` says what was chosen); the others differ from it by what is
-published of them."""
+published of them. PCIe 5.0 with 16 lanes moves 128 GB/s in both directions together (data sheet)."""
 
 _H200 = replace(H100, name="NVIDIA H200", dram_bandwidth=16.9)
 """The same chip with memory of 4.8 instead of 3.35 TB/s (data sheet)."""
@@ -150,10 +154,11 @@ _A100 = replace(
     l1_latency=33.0,
     l2_latency=200.0,
     dram_latency=470.0,
+    pcie_gbs=32.0,
 )
 """64 float32 units a multiprocessor, 40 MB of L2 that moves 5120 bytes a cycle, memory of 2.04 TB/s
-(whitepaper
-of the A100); latencies as Chips and Cheese measured them."""
+(whitepaper of the A100), PCIe 4.0 of 64 GB/s in both directions (data sheet); latencies as Chips and Cheese
+measured them."""
 
 _RTX4090 = replace(
     H100,
@@ -170,10 +175,10 @@ _RTX4090 = replace(
     l1_latency=33.0,
     l2_latency=273.0,
     dram_latency=600.0,
+    pcie_gbs=32.0,
 )
-"""128 multiprocessors at 2.52 GHz, 72 MB of L2, memory of 1008 GB/s, a 64th of the double units
-(whitepaper of
-Ada); L2's bandwidth and the latencies as Chips and Cheese measured them."""
+"""128 multiprocessors at 2.52 GHz, 72 MB of L2, memory of 1008 GB/s, a 64th of the double units, PCIe 4.0
+with 16 lanes (whitepaper of Ada); L2's bandwidth and the latencies as Chips and Cheese measured them."""
 
 _T4 = replace(
     H100,
@@ -189,10 +194,11 @@ _T4 = replace(
     pipes=Pipes(fma=2.0, double=64.0),
     l2_latency=188.0,
     dram_latency=440.0,
+    pcie_gbs=16.0,
 )
-"""40 multiprocessors of 64 float32 units, memory of 320 GB/s (whitepaper of Turing); the clock under load,
-L2 and the latencies as Jia et al. measured them ("Dissecting the NVidia Turing T4 GPU via
-microbenchmarking", 2019)."""
+"""40 multiprocessors of 64 float32 units, memory of 320 GB/s (whitepaper of Turing), PCIe 3.0 of 32 GB/s in
+both directions (data sheet of the T4); the clock under load, L2 and the latencies as Jia et al. measured them
+("Dissecting the NVidia Turing T4 GPU via microbenchmarking", 2019)."""
 
 DEVICES: Mapping[str, Device] = {"h200": _H200, "h100": H100, "a100": _A100, "rtx4090": _RTX4090, "t4": _T4}
 """The devices by the keys of `grader.model.DEVICES`."""

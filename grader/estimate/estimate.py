@@ -105,15 +105,20 @@ def ratio_of(baseline: KernelEstimate, submission: KernelEstimate) -> Ratio:
     return Ratio(ratio, ratio / (1 + ERROR_BOUND), ratio * (1 + ERROR_BOUND))
 
 
-def changes_that_help(baseline: KernelEstimate, kernel: EstimatedKernel) -> tuple[EstimatedChange, ...]:
-    """What would make the kernel faster beyond the model's error, the most first."""
+def changes_that_help(
+    baseline: KernelEstimate, kernel: EstimatedKernel, *, others_us: float = 0.0
+) -> tuple[EstimatedChange, ...]:
+    """What would make the kernel faster beyond the model's error, the most first.
+
+    ``others_us`` is what else is part of the time, and stays as it is.
+    """
     changes = []
     for name, limit, changed in _worth_trying(kernel):
-        time = time_of(kernel.sampled, changed, kernel.traces)
-        gain = kernel.time.microseconds / time.microseconds
+        changed_us = time_of(kernel.sampled, changed, kernel.traces).microseconds + others_us
+        gain = (kernel.time.microseconds + others_us) / changed_us
         if gain > 1 + ERROR_BOUND:
             line = limit.lines[0][0] if limit.lines else None
-            changes.append(EstimatedChange(name, 1000 * baseline.milliseconds / time.microseconds, line))
+            changes.append(EstimatedChange(name, 1000 * baseline.milliseconds / changed_us, line))
     return tuple(sorted(changes, key=lambda change: -change.ratio)[:_MOST_CHANGES])
 
 

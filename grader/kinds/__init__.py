@@ -36,12 +36,14 @@ from grader.nvcc.source import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
     from pathlib import Path
 
     from grader.backends import Backend
+    from grader.kinds.estimate_request import Estimated, EstimateRequest
     from grader.model import Assignment, Case, Dim3, Evidence, Launch, Named
     from grader.model.trace import TraceScene
-    from grader.nvcc import Tools
+    from grader.nvcc import MachineCode, Tools
     from grader.plan import Plan
 
 
@@ -64,6 +66,18 @@ class Stages(Protocol):
         """The evidence where nothing could be run."""
 
 
+class Estimating(Protocol):
+    """What the module ``estimating`` of a kind's package has, if the kind `is_estimated`."""
+
+    def build_of(self, assignment: Assignment, submission: Submission, tools: Tools) -> Build:
+        """The build whose speed is estimated; it is not ``ok`` where there is none."""
+
+    def estimated(
+        self, request: EstimateRequest, built: Build, code: Future[MachineCode] | None
+    ) -> Estimated:
+        """What a build takes whose machine code is, or will be, in ``code``; raises NotEstimatedError."""
+
+
 class Tracing(Protocol):
     """What the module ``tracing`` of a kind's package has, if submissions of the kind have kernels."""
 
@@ -83,6 +97,8 @@ class Kind:
     compiled, so that neither a compiler nor a GPU is needed."""
     runs_on: str = ""
     """What a grade calls that on which it runs without a GPU; empty where a backend runs it, as kernels."""
+    is_estimated: bool = False
+    """Whether its speed can be estimated where there is no GPU."""
     has_kernels: bool = False
     """Whether it asks for kernels: only then there are mutants, a backend to run them, traces in reports."""
 
@@ -128,15 +144,19 @@ class Kind:
         """The kind's stages; loading them takes what running submissions of the kind takes."""
         return cast("Stages", import_module(f"grader.kinds.{self.name}.stages"))
 
+    def estimating(self) -> Estimating:
+        """What estimates the speed; raises ModuleNotFoundError for a kind that is not `is_estimated`."""
+        return cast("Estimating", import_module(f"grader.kinds.{self.name}.estimating"))
+
     def tracing(self) -> Tracing:
         """What traces a launch; raises ModuleNotFoundError for a kind that is not compiled."""
         return cast("Tracing", import_module(f"grader.kinds.{self.name}.tracing"))
 
 
 KINDS: dict[type, Kind] = {
-    KernelInterface: Kind("kernel", build_kernels, has_kernels=True),
+    KernelInterface: Kind("kernel", build_kernels, is_estimated=True, has_kernels=True),
     ProgramInterface: Kind("program", build_program, runs_on="host"),
-    FunctionInterface: Kind("function", build_program),
+    FunctionInterface: Kind("function", build_program, is_estimated=True),
     AnswersInterface: Kind("answers", runs_on="model"),
 }
 """The kind of an assignment by the type of its ``interface``."""

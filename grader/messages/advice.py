@@ -93,6 +93,7 @@ _LIMITS: Mapping[str, str] = {
     "limit-latency": "waiting for results of other instructions",
     "limit-barrier": "waiting at barriers",
     "limit-launch": "what every launch takes",
+    "limit-host-copies": "copies between host and device",
 }
 """By the codes of `grader.model.estimate.LIMITS`."""
 
@@ -113,6 +114,11 @@ _PROBLEMS: Mapping[str, str] = {
     "problem-no-baseline": "nothing is known of the baseline kernel for this GPU and shape",
     "problem-failed": "a tool of the grader failed",
     "problem-wrong": "its results are wrong, and then speed means nothing",
+    "problem-not-recorded": "what the function asks of its device cannot be replayed, because {reason}",
+    "problem-too-many-launches": "the function makes more than {most} launches that differ",
+    "problem-stray-launch": (
+        "a kernel accesses what lies in no array, where nothing is computed that earlier launches write"
+    ),
 }
 """By the codes of `grader.model.estimate.PROBLEMS`."""
 
@@ -124,6 +130,9 @@ _HINTS: Mapping[str, str] = {
     "hint-no-baseline": "estimate the shape that the assignment times, or ask staff, who have that kernel",
     "hint-failed": "nothing is wrong with the kernel; staff see more with GRADER_DEBUG=1",
     "hint-wrong": "make every case right first",
+    "hint-not-recorded": "copy what comes from the host as it is, and leave all that is computed to kernels",
+    "hint-too-many-launches": "estimate a smaller shape, with `--shape` of `grader estimate`",
+    "hint-stray-launch": "if every case is right nothing is wrong; a GPU measures it all the same",
 }
 """What to try, by the same codes."""
 

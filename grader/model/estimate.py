@@ -21,10 +21,11 @@ LIMITS = (
     "latency",
     "barrier",
     "launch",
+    "host-copies",
 )
 """What may keep a kernel from being faster, as codes: slots to issue instructions in, the pipes that compute,
 bandwidth of shared memory, of L1, of L2 and of DRAM, waiting for global memory, waiting for results of other
-instructions, waiting at barriers, and what every launch takes."""
+instructions, waiting at barriers, what every launch takes, and copies between host and device."""
 
 DEVICES = ("h200", "h100", "a100", "rtx4090", "t4")
 """The devices that are modelled, by the keys with which assignments and commands name them."""
@@ -36,12 +37,16 @@ PROBLEMS = (
     "no-disassembler",
     "no-baseline",
     "wrong",
+    "not-recorded",
+    "too-many-launches",
+    "stray-launch",
     "failed",
 )
 """Why there is no estimate, as codes: an instruction that the model does not know (``opcode``), a shape that
 takes the emulator too long, a launch that is refused, no program that reads machine code, a baseline
-of which nothing was recorded for the device or the shape, results that are wrong, and a
-fault of ours."""
+of which nothing was recorded for the device or the shape, results that are wrong; of a function calls that
+cannot be replayed (``reason``, a clause), more than ``most`` launches that differ, and a launch with accesses
+outside of arrays, perhaps for want of what earlier ones would have written; and a fault of ours."""
 
 CHANGES = ("no-bank-conflicts", "coalesced", "fewer-shared-loads", "more-warps", "no-barriers")
 """Single changes of a kernel whose effect the same model is asked for."""
@@ -63,7 +68,8 @@ class LimitShare:
 class KernelEstimate:
     """What the model says of one kernel: its time in milliseconds, and what it is spent on, most first.
 
-    ``occupancy`` is the share of a multiprocessor's warps that are resident, 0 to 1.
+    ``occupancy`` is the share of a multiprocessor's warps that are resident, 0 to 1. Of a function it is all
+    of that for its launches, copies and fills together.
     """
 
     milliseconds: float

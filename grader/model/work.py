@@ -176,7 +176,8 @@ class Argument:
     offset: int = 0
     """Elements between a multiple of 256 bytes, where ``cudaMalloc`` would put it, and the array's start."""
     pointers: Named[int] = ()
-    """Of a struct: for each array that it points to, at which byte the pointer is."""
+    """Of a struct: for each array that it points to, at which byte the pointer is. What the value holds there
+    is how many bytes behind the start of the array it points."""
     is_parameter: bool = True
     """False for an array that the kernel is not passed itself."""
     symbol: str = ""

@@ -13,9 +13,9 @@ from grader.assignment import reference_folder
 from grader.errors import OurError
 from grader.estimate import ERROR_BOUND
 from grader.estimate.cache import entry_for
-from grader.kinds.kernel import estimating
-from grader.kinds.kernel.estimating import estimate_submission
-from grader.kinds.kernel.planning import staff_build
+from grader.kinds import estimating
+from grader.kinds.estimating import build_of_staff, estimate_submission
+from grader.kinds.kernel import estimating as kernel_estimating
 from grader.model import DEVICES, Submission, Verdict
 from tests.bundled import bundled
 from tests.estimate.launches import tools
@@ -129,7 +129,7 @@ def test_a_fault_of_ours_changes_nothing_but_the_estimate(
     def fails(*_: object) -> None:
         raise failure
 
-    monkeypatch.setattr(estimating, "estimate_kernel", fails)
+    monkeypatch.setattr(kernel_estimating, "estimate_kernel", fails)
     plan = plan_of(small(ASSIGNMENT, (("M", 64), ("K", 64), ("N", 64))), estimates=True)
     grade = pipeline.grade(plan, file(), tools())
     assert grade.estimate is not None
@@ -174,9 +174,9 @@ def test_the_baseline_is_estimated_once_for_all_checks(
 
     def noted(assignment: Assignment, kernel: str, own: Tools) -> Build:
         builds.append(kernel)
-        return staff_build(assignment, kernel, own)
+        return build_of_staff(assignment, kernel, own)
 
-    monkeypatch.setattr(estimating, "staff_build", noted)
+    monkeypatch.setattr(estimating, "build_of_staff", noted)
     monkeypatch.setattr(estimating, "entry_for", lambda _, parts: entry_for(tmp_path, parts))
     shape = (("M", 64), ("K", 64), ("N", 64))
 

@@ -55,7 +55,7 @@ def pieces_of(
         return {0: _widened(value, formal.size)}
     content = np.frombuffer(value.tobytes(), np.uint8).copy()
     for array, at in argument.pointers:
-        content[at : at + 8].view(np.uint64)[0] = base + allocations[array].start
+        content[at : at + 8].view(np.uint64)[0] += np.uint64(base + allocations[array].start)
     return dict(enumerate(content))
 
 

@@ -48,12 +48,22 @@ _SAME_BYTES = (b"\0", b"\x3f")
 """Results that are made up, byte by byte: zeros, and positive numbers of every type."""
 
 
+class UnfitError(OurError):
+    """That a call cannot be recorded so that a device could do the same again: ``reason`` is a clause."""
+
+    def __init__(self, reason: str) -> None:
+        """Why that is so."""
+        super().__init__(f"the function cannot be timed, because {reason}")
+        self.reason = reason
+
+
 def recorded(
     interface: FunctionInterface, built: Build, tools: Tools, sets: Sequence[Arguments]
 ) -> Recordings:
     """What a call asks of its device: one recording if it is the same for all sets, else one for each.
 
-    Raises OurError where that is not to be had, or where numbers among the inputs decide too much.
+    Raises UnfitError where that is not to be had, or where numbers among the inputs decide too much, and
+    OurError where the arrays are too large.
     """
     calls = [_TimedCall(interface, built, tools, arguments) for arguments in sets]
     recordings = [call.guessed(number) for number, call in enumerate(calls)]
@@ -64,7 +74,7 @@ def recorded(
         return (first,)
     for other in others:
         if other.steps != first.steps and not differ_by_repeating(other.steps, first.steps):
-            raise _unfit(_what_differs(first, other))
+            raise UnfitError(_what_differs(first, other))
     return first, *others
 
 
@@ -72,10 +82,6 @@ def _what_differs(first: Recording, other: Recording) -> str:
     if first.contents != other.contents:
         return "its host code computes from the inputs what it copies to the device"
     return "its inputs decide about more of its launches, copies and fills than how often some are repeated"
-
-
-def _unfit(reason: str) -> OurError:
-    return OurError(f"the function cannot be timed, because {reason}")
 
 
 class _TimedCall:
@@ -120,14 +126,16 @@ class _TimedCall:
         launches.close()
         if launches.gave_up:
             seconds = f"{self._interface.program.emulator_seconds:g} s on the emulator"
-            raise _unfit(f"it goes by results that it reads, and to compute that takes more than {seconds}")
+            raise UnfitError(
+                f"it goes by results that it reads, and to compute that takes more than {seconds}"
+            )
         if launches.unsupported:
-            raise _unfit(f"it goes by results that it reads, and {launches.unsupported}")
+            raise UnfitError(f"it goes by results that it reads, and {launches.unsupported}")
         if recorder.problem:
-            raise _unfit(recorder.problem)
+            raise UnfitError(recorder.problem)
         problem = "" if recorder.needs_results else self._problem_at_its_end(recorder, result)
         if problem and (results is None or not recorder.has_read):
-            raise _unfit(problem)
+            raise UnfitError(problem)
         recorder.needs_results |= bool(problem)  # it may be what the function does with strange results
         return recorder
 

@@ -38,7 +38,7 @@ from grader.kinds.function.recording import (
 )
 from grader.kinds.function.timing import is_right, timed, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
-from grader.kinds.kernel.planning import untimed
+from grader.kinds.kernel.planning import is_estimated, untimed
 from grader.kinds.kernel.stages import Launched, compared
 from grader.kinds.program.arrays import compared as compared_with_oracle
 from grader.kinds.program.arrays import verify
@@ -96,6 +96,20 @@ def plan(drawn: Plan, tools: Tools) -> Plan:
 
 def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tuple[Evidence, Named[float]]:
     """All that can be known of a function; a failure of ours is in the records, case by case."""
+    if not is_estimated(plan, built):
+        return _gathered(plan, submission, built, tools)
+    from grader.kinds.estimating import with_estimate  # noqa: PLC0415 - most submissions of a class do without
+
+    gathered = partial(_gathered, plan, submission, built, tools)
+    on_gpu = plan.backend.pool is not None
+    emulated = build_program(tools, submission, plan.assignment.function) if on_gpu else built
+    return with_estimate(plan, emulated, tools, gathered, lambda evidence: is_right(evidence.cases))
+
+
+def _gathered(
+    plan: Plan, submission: Submission, built: Build, tools: Tools
+) -> tuple[Evidence, Named[float]]:
+    """All that can be known of it but how fast it would be elsewhere."""
     assignment = plan.assignment
     evidence = run(plan, submission, built, tools, task_of(plan, built))
     evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))

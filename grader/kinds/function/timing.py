@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from grader.backends import Backend
     from grader.gpu.pool import GpuPool
-    from grader.model import Argument, Assignment, Build, CaseEvidence, Submission, Timing
+    from grader.model import Argument, Assignment, Build, CaseEvidence, Submission, Timing, TimingPlan
     from grader.nvcc import Tools
     from grader.oracle import Oracle
     from grader.plan import Plan, TimingStaff
@@ -55,7 +55,7 @@ def _staff_function(
 ) -> StaffKernel:
     submission = staff_submission(staff_kernel(assignment, name), "function")
     built = require_built(build_program(tools, submission, assignment.function), submission, "function")
-    sets = _sets(assignment, oracle, 0)
+    sets = input_sets(assignment, oracle, _timing_of(assignment), 0)
     try:
         recordings = recorded(assignment.function, built, tools, sets)
     except OurError as problem:
@@ -79,7 +79,7 @@ def timed(
     if plan.timing is None:
         return None
     try:
-        sets = _sets(plan.assignment, oracle, plan.seed)
+        sets = input_sets(plan.assignment, oracle, _timing_of(plan.assignment), plan.seed)
         recordings = recorded(plan.assignment.function, built, tools, sets)
         job = job_for(plan, plan.timing, recordings, sets)
         if plan.assignment.function.pointers == "host":
@@ -97,10 +97,17 @@ def is_right(cases: Sequence[CaseEvidence]) -> bool:
     )
 
 
-def _sets(assignment: Assignment, oracle: Oracle, seed: int) -> tuple[tuple[Argument, ...], ...]:
+def _timing_of(assignment: Assignment) -> TimingPlan:
     if assignment.timing is None:
         raise OurError(f"the assignment {assignment.id} does not say what is timed")
-    sets = timing_sets(assignment, (), oracle, assignment.timing, seed)
+    return assignment.timing
+
+
+def input_sets(
+    assignment: Assignment, oracle: Oracle, timing: TimingPlan, seed: int
+) -> tuple[tuple[Argument, ...], ...]:
+    """The arguments of timed calls, with what is in outputs before."""
+    sets = timing_sets(assignment, (), oracle, timing, seed)
     if assignment.function.outputs != "zeros":
         return sets
     # What is to be there before the call is part of the inputs then.

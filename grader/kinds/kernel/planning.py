@@ -125,6 +125,13 @@ def is_timed(assignment: Assignment, backend: Backend) -> bool:
     return is_scored and backend.measures_time and assignment.timing is not None
 
 
+def is_estimated(plan: Plan, built: Build) -> bool:
+    """Whether somebody wants to know how fast a build would be: a student, or an item without a GPU."""
+    items = [item for item in plan.assignment.rubric if item.check == "speedup"]
+    counts = any(dict(item.options).get("estimate") for item in items) and not plan.backend.measures_time
+    return (plan.estimates or counts) and bool(items) and plan.assignment.timing is not None and built.ok
+
+
 def timing_staff(assignment: Assignment, oracle: Oracle, kernels: Sequence[StaffKernel]) -> TimingStaff:
     """What is timed beside every submission: the baseline, and the model solution if there is one."""
     items = [item for item in assignment.rubric if item.check == "speedup"]

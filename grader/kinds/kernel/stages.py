@@ -7,7 +7,6 @@ Build ─backend▶ CaseRun per case ─compared▶ CaseEvidence per case
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,7 +23,7 @@ from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_a
 from grader.errors import OurError, log_swallowed
 from grader.kinds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
-from grader.kinds.kernel.planning import arguments, plan, read, timing_job, untimed
+from grader.kinds.kernel.planning import arguments, is_estimated, plan, read, timing_job, untimed
 from grader.messages import worded
 from grader.mistakes import texts_of_course
 from grader.model import (
@@ -34,7 +33,6 @@ from grader.model import (
     CaseEvidence,
     Clause,
     Comparison,
-    Estimate,
     Evidence,
     Finding,
     FindingCode,
@@ -68,19 +66,11 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
 
     A failure of ours is in the records, case by case.
     """
-    if not _is_estimated(plan, built):
+    if not is_estimated(plan, built):
         return _gathered(plan, submission, built, tools)
-    from grader.kinds.kernel import estimating  # noqa: PLC0415 - most submissions of a class do without
+    from grader.kinds.estimating import with_estimate  # noqa: PLC0415 - most submissions of a class do without
 
-    device = estimating.device_for(plan)
-    with ThreadPoolExecutor(1) as pool:  # ptxas and nvdisasm run while the emulator does
-        code = pool.submit(estimating.code_for, tools, built, device)
-        evidence, seconds = _gathered(plan, submission, built, tools)
-    if all(_came_right(case) for case in evidence.cases):
-        estimate = estimating.estimate_build(plan, evidence.build, tools, device, code=code)
-    else:
-        estimate = Estimate(device, problem="wrong")
-    return replace(evidence, estimate=estimate), seconds
+    return with_estimate(plan, built, tools, partial(_gathered, plan, submission, built, tools), _came_right)
 
 
 def _gathered(
@@ -118,16 +108,12 @@ def _gathered(
     return evidence, runs.seconds
 
 
-def _is_estimated(plan: Plan, built: Build) -> bool:
-    """Whether somebody wants to know how fast the kernel would be: a student, or an item without a GPU."""
-    items = [item for item in plan.assignment.rubric if item.check == "speedup"]
-    counts = any(dict(item.options).get("estimate") for item in items) and not plan.backend.measures_time
-    return (plan.estimates or counts) and bool(items) and plan.assignment.timing is not None and built.ok
-
-
-def _came_right(case: CaseEvidence) -> bool:
-    """Whether a case came to its end with nothing wrong in its outputs."""
-    return case.completed and case.launched and not any(c.wrong for c in case.comparisons)
+def _came_right(evidence: Evidence) -> bool:
+    """Whether each case came to its end with nothing wrong in its outputs."""
+    return all(
+        case.completed and case.launched and not any(c.wrong for c in case.comparisons)
+        for case in evidence.cases
+    )
 
 
 def nothing(plan: Plan, built: Build) -> Evidence:

@@ -1,0 +1,62 @@
+"""The time of a function: its launches, copies and fills, one after the other.
+
+Copies between host and device are from or to pageable memory of the host, as they are where functions are
+timed: what the driver copies through memory of its own takes the host's time and the time of the bus.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from grader.model import KernelEstimate, LimitShare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.estimate.devices import Device
+
+_PER_MS = 1e6
+"""Bytes in a millisecond, for each GB/s."""
+
+
+def host_copy(size: int, device: Device) -> KernelEstimate:
+    """A copy of so many bytes between memory of the host and of the device."""
+    milliseconds = size / _PER_MS * (1 / device.pcie_gbs + 1 / device.staging_gbs)
+    return _transfer("host-copies", milliseconds, device)
+
+
+def device_pass(size: int, device: Device) -> KernelEstimate:
+    """So many bytes of device memory, read or written by no kernel."""
+    gigabytes_a_second = device.dram_bandwidth * device.multiprocessors * device.clock_ghz
+    return _transfer("dram", size / _PER_MS / gigabytes_a_second, device)
+
+
+def _transfer(limit: str, milliseconds: float, device: Device) -> KernelEstimate:
+    whole = milliseconds + device.launch_us / 1000
+    shares = LimitShare(limit, milliseconds / whole), LimitShare("launch", 1 - milliseconds / whole)
+    return KernelEstimate(whole, shares)
+
+
+def combined(parts: Sequence[tuple[int, KernelEstimate]]) -> KernelEstimate:
+    """All parts together, each so many times: shares by their time, and the occupancy of launches."""
+    whole = sum(times * part.milliseconds for times, part in parts)
+    shares: defaultdict[str, float] = defaultdict(float)
+    lines: defaultdict[str, dict[int, float]] = defaultdict(dict)
+    launched = resident = 0.0
+    for times, part in parts:
+        weight = times * part.milliseconds / whole
+        for limit in part.limits:
+            shares[limit.limit] += weight * limit.share
+            for line, share in limit.lines:
+                of_limit = lines[limit.limit]
+                of_limit[line] = of_limit.get(line, 0.0) + weight * share
+        if part.occupancy:
+            launched, resident = launched + weight, resident + weight * part.occupancy
+    limits = (LimitShare(limit, share, _largest_first(lines[limit])) for limit, share in shares.items())
+    ordered = sorted(limits, key=lambda limit: -limit.share)
+    return KernelEstimate(whole, tuple(ordered), resident / launched if launched else 0.0)
+
+
+def _largest_first(lines: dict[int, float]) -> tuple[tuple[int, float], ...]:
+    return tuple(sorted(lines.items(), key=lambda pair: -pair[1]))

@@ -1,0 +1,179 @@
+"""The estimated speed of a submission beside the baseline, at the shape that the assignment times.
+
+The staff's baseline is estimated in the same way. Where a student's copy of an assignment lacks it, what was
+recorded of it counts: its times at that shape, device by device. What a file takes on a device differs from
+kind to kind: that is in the module ``estimating`` of the kind's package (`grader.kinds.Estimating`).
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.assignment import recorded_counters, recorded_estimates, staff_kernel
+from grader.errors import log_swallowed
+from grader.estimate import ERROR_BOUND, NotEstimatedError, changes_that_help, device_of, ratio_of
+from grader.estimate.cache import entry_for, load, store
+from grader.kinds import kind_of, require_built, staff_submission
+from grader.kinds.estimate_request import EstimateRequest, code_for
+from grader.model import DEVICES, Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from grader.kinds.estimate_request import Estimated
+    from grader.model import (
+        Assignment,
+        Build,
+        EstimatedChange,
+        Evidence,
+        KernelEstimate,
+        Named,
+        Submission,
+    )
+    from grader.nvcc import MachineCode, Tools
+    from grader.plan import Plan
+
+STUDENT = "student"
+
+
+def device_for(plan: Plan) -> str:
+    """The device that an assignment with something to time names."""
+    return plan.assignment.timing.estimate_for if plan.assignment.timing else DEVICES[0]
+
+
+def estimate_submission(
+    plan: Plan, submission: Submission, tools: Tools, device: str, shape: Named[int]
+) -> Estimate:
+    """The estimated speed of a file; ``shape`` may be another than the assignment times."""
+    built = kind_of(plan.assignment).estimating().build_of(plan.assignment, submission, tools)
+    if not built.ok:
+        return Estimate(device, device_of(device).name, problem="not-launched")
+    return estimate_build(plan, built, tools, device, shape)
+
+
+def with_estimate(
+    plan: Plan,
+    built: Build,
+    tools: Tools,
+    gathered: Callable[[], tuple[Evidence, Named[float]]],
+    is_right: Callable[[Evidence], bool],
+) -> tuple[Evidence, Named[float]]:
+    """The evidence that is ``gathered`` of a build, with the estimated speed of one that is right.
+
+    ptxas and nvdisasm run while the evidence is gathered.
+    """
+    device = device_for(plan)
+    with ThreadPoolExecutor(1) as pool:
+        code = pool.submit(code_for, tools, built, device)
+        evidence, seconds = gathered()
+    if is_right(evidence):
+        estimate = estimate_build(plan, built, tools, device, code=code)
+    else:
+        estimate = Estimate(device, problem="wrong")
+    return replace(evidence, estimate=estimate), seconds
+
+
+def estimate_build(
+    plan: Plan,
+    built: Build,
+    tools: Tools,
+    device: str,
+    shape: Named[int] = (),
+    *,
+    code: Future[MachineCode] | None = None,
+) -> Estimate:
+    """The estimated speed of a build whose machine code is, or will be, in ``code``.
+
+    A fault of ours is in the record: a grade does not depend on it.
+    """
+    assignment, timing = plan.assignment, plan.assignment.timing
+    if timing is None:
+        raise ValueError("nothing is timed")
+    timing = replace(timing, shape=shape or timing.shape)
+    request = EstimateRequest(assignment, plan.seed, timing, tools, device)
+    empty = Estimate(device, device_of(device).name, timing.baseline, timing.shape)
+    try:
+        baseline = _baseline(request)
+        estimated = kind_of(assignment).estimating().estimated(request, built, code)
+        changes = _changes(baseline, estimated)
+    except NotEstimatedError as problem:
+        return replace(empty, problem=problem.problem, details=problem.details)
+    except Exception:  # noqa: BLE001 - what a model does not foresee must not cost a student the grade
+        log_swallowed("the estimate of speed")
+        return replace(empty, problem="failed")
+    return replace(
+        empty,
+        ratio=ratio_of(baseline, estimated.estimate),
+        error_bound=ERROR_BOUND,
+        kernels=((STUDENT, estimated.estimate), (timing.baseline, baseline)),
+        changes=changes,
+    )
+
+
+def _changes(baseline: KernelEstimate, estimated: Estimated) -> tuple[EstimatedChange, ...]:
+    """What would help the launch that takes most of the time, beside what everything else takes.
+
+    Nothing does so beyond the model's error where that launch is too little of the whole.
+    """
+    if estimated.longest.time.microseconds <= ERROR_BOUND * estimated.others_us:
+        return ()
+    for_each = replace(baseline, milliseconds=baseline.milliseconds / estimated.times)
+    return changes_that_help(for_each, estimated.longest, others_us=estimated.others_us)
+
+
+def baseline_estimates(plan: Plan, tools: Tools) -> Named[KernelEstimate]:
+    """The baseline's time on each device, for those who do not have its source; what has none is left out."""
+    assignment, timing = plan.assignment, plan.assignment.timing
+    if timing is None or not any(item.check == "speedup" for item in assignment.rubric):
+        return ()
+    estimates = []
+    for device in DEVICES:
+        request = EstimateRequest(assignment, plan.seed, timing, tools, device)
+        with suppress(NotEstimatedError):
+            estimates.append((device, _baseline(request)))
+    return tuple(estimates)
+
+
+_baselines: dict[tuple[str, int, str, Named[int]], KernelEstimate] = {}
+"""What was estimated in this process, by assignment, seed, device and shape: a class needs it each time."""
+
+
+def _baseline(request: EstimateRequest) -> KernelEstimate:
+    """The baseline's time: from its source, or as it was recorded."""
+    assignment, timing = request.assignment, request.timing
+    if recorded_counters(assignment) is None:
+        key = (assignment.digest, request.seed, request.device, timing.shape)
+        if key not in _baselines:
+            _baselines[key] = _cached_baseline(request)
+        return _baselines[key]
+    same_shape = assignment.timing is not None and timing.shape == assignment.timing.shape
+    recorded = dict(recorded_estimates(assignment)) if same_shape else {}
+    if request.device not in recorded:
+        raise NotEstimatedError("no-baseline")
+    return recorded[request.device]
+
+
+def _cached_baseline(request: EstimateRequest) -> KernelEstimate:
+    """The baseline's time from its source, or from the cache of the tools where it holds one."""
+    assignment, timing, tools = request.assignment, request.timing, request.tools
+    toolchain = (tools.toolchain.version, tools.toolchain.host_version)
+    task = (timing.baseline, timing.shape, timing.inputs, request.device)
+    entry = tools.cache and entry_for(tools.cache, (assignment.digest, request.seed, *task, *toolchain))
+    estimate = entry and load(entry)
+    if not estimate:
+        built = build_of_staff(assignment, timing.baseline, tools)
+        estimate = kind_of(assignment).estimating().estimated(request, built, None).estimate
+        if entry:
+            store(entry, estimate)
+    return estimate
+
+
+def build_of_staff(assignment: Assignment, name: str, tools: Tools) -> Build:
+    """The build of one of the staff's files; raises OurError if it does not build."""
+    kind = kind_of(assignment)
+    submission = staff_submission(staff_kernel(assignment, name), kind.name)
+    return require_built(kind.estimating().build_of(assignment, submission, tools), submission, kind.name)

@@ -1,0 +1,196 @@
+"""The estimated time of a function: what it asks of its device at the timed shape, launch by launch.
+
+    function ─recorded, as for timing▶ Recording ─each launch simulated, copies and fills by their bytes▶ sum
+
+What timing counts counts here: launches, copies and fills, one after the other, and nothing that the host
+does. Launches write nothing here, so each finds in memory what copies and fills have put there, and zeros.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.assignment import reference_folder
+from grader.emulator.linking.program import initial_bytes
+from grader.estimate import (
+    NotEstimatedError,
+    combined,
+    device_of,
+    device_pass,
+    estimate_kernel,
+    host_copy,
+)
+from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep
+from grader.kinds.estimate_request import Estimated, code_of
+from grader.kinds.function.recording import UnfitError, recorded
+from grader.kinds.function.timing import input_sets
+from grader.model import Argument
+from grader.nvcc import build_program
+from grader.oracle import array_types, load_oracle
+from grader.ptx import parse
+from grader.ptx.parser import symbol_name
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from numpy.typing import NDArray
+
+    from grader.estimate.devices import Device
+    from grader.estimate.estimate import EstimatedKernel
+    from grader.gpu.replay import Place, Recording
+    from grader.kinds.estimate_request import EstimateRequest
+    from grader.model import Assignment, Build, KernelEstimate, Submission
+    from grader.nvcc import MachineCode, Tools
+
+MOST_LAUNCHES = 16
+"""Launches that differ: each of them is simulated."""
+
+SECONDS, EMULATOR_SECONDS = 5.0, 1.0
+"""What a call that is recorded may take at most, and launches that are computed for it: somebody waits."""
+
+_ADDRESS_BYTES = 8
+
+
+def build_of(assignment: Assignment, submission: Submission, tools: Tools) -> Build:
+    """The build for the emulator, which asks a device of ours."""
+    return build_program(tools, submission, assignment.function)
+
+
+def estimated(request: EstimateRequest, built: Build, code: Future[MachineCode] | None = None) -> Estimated:
+    """The time of one call; raises NotEstimatedError."""
+    recording, arguments = _recorded(request, built)
+    counts = Counter(step for step in recording.steps if isinstance(step, LaunchStep))
+    if len(counts) > MOST_LAUNCHES:
+        raise NotEstimatedError("too-many-launches", (("most", str(MOST_LAUNCHES)),))
+    device, compiled = device_of(request.device), code_of(request, built, code)
+    on_host = request.assignment.function.pointers == "host"
+    memory = _Memory.of(built, recording, arguments, on_host=on_host)
+    launches: dict[LaunchStep, KernelEstimate] = {}
+    moves: list[KernelEstimate] = []
+    longest: EstimatedKernel | None = None
+    times = 0
+    for step in recording.steps:
+        if not isinstance(step, LaunchStep):
+            memory.move(step)
+            moves.append(_time_of(step, memory, device))
+        elif step not in launches:
+            kernel = _simulated(step, compiled, built, memory, device)
+            launches[step] = kernel.estimate
+            most = times * longest.estimate.milliseconds if longest else 0.0
+            if counts[step] * kernel.estimate.milliseconds > most:
+                longest, times = kernel, counts[step]
+    if longest is None:
+        raise NotEstimatedError("not-launched")
+    whole = combined([(counts[step], launch) for step, launch in launches.items()] + [(1, m) for m in moves])
+    others_us = 1000 * whole.milliseconds / times - longest.time.microseconds
+    return Estimated(whole, longest, times, max(0.0, others_us))
+
+
+def _recorded(request: EstimateRequest, built: Build) -> tuple[Recording, tuple[Argument, ...]]:
+    """What a call asks for with the first set of inputs, and that set.
+
+    All sets are recorded, as for timing: nothing that the host computes may reach the device.
+    """
+    assignment, interface = request.assignment, request.assignment.function
+    oracle = load_oracle(reference_folder(assignment), array_types(interface))
+    sets = input_sets(assignment, oracle, request.timing, request.seed)
+    program = replace(
+        interface.program,
+        seconds=min(SECONDS, interface.program.seconds),
+        emulator_seconds=min(EMULATOR_SECONDS, interface.program.emulator_seconds),
+    )
+    try:
+        recordings = recorded(replace(interface, program=program), built, request.tools, sets)
+    except UnfitError as problem:
+        raise NotEstimatedError("not-recorded", (("reason", problem.reason),)) from problem
+    return recordings[0], sets[0]
+
+
+def _simulated(
+    step: LaunchStep, code: MachineCode, built: Build, memory: _Memory, device: Device
+) -> EstimatedKernel:
+    """A launch, simulated as a kernel's; one that strays may lack what earlier ones would have written."""
+    kernel = replace(built, entry=step.entry)
+    try:
+        return estimate_kernel(code, kernel, step.launch, memory.arguments(step), device)
+    except NotEstimatedError as problem:
+        if problem.problem != "wrong":
+            raise
+        raise NotEstimatedError("stray-launch") from problem
+
+
+def _time_of(step: CopyStep | FillStep, memory: _Memory, device: Device) -> KernelEstimate:
+    if isinstance(step, FillStep):
+        return device_pass(step.size, device)
+    if {step.to.array, step.source.array} & memory.on_host:
+        return host_copy(step.size, device)
+    return device_pass(2 * step.size, device)  # read, and written
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """The arrays that a recording names, as bytes: those ``on_host``, and all others on the device.
+
+    ``variables`` are those of the file that it names.
+    """
+
+    arrays: dict[str, NDArray[np.uint8]]
+    on_host: frozenset[str]
+    variables: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, built: Build, recording: Recording, arguments: tuple[Argument, ...], *, on_host: bool
+    ) -> _Memory:
+        """The arrays before the first step; what the function allocates is full of zeros."""
+        given = {a.name: _as_bytes(a.value) for a in arguments if a.direction != "value"}
+        from_host = {name: np.frombuffer(content, np.uint8) for name, content in recording.contents}
+        from_host[HOST] = np.zeros(recording.host_bytes, np.uint8)
+        scratch = {name: np.zeros(size, np.uint8) for name, size in recording.scratch}
+        module = parse(built.ptx)
+        variables = {
+            variable.name: initial_bytes(variable, {}, module)
+            for variable in module.variables
+            if variable.name in recording.variables
+        }
+        hosts = frozenset(from_host) | (frozenset(given) if on_host else frozenset())
+        return cls(given | from_host | scratch | variables, hosts, frozenset(variables))
+
+    def move(self, step: CopyStep | FillStep) -> None:
+        """Do a copy or a fill."""
+        target = self._bytes(step.to, step.size)
+        target[:] = step.byte if isinstance(step, FillStep) else self._bytes(step.source, step.size)
+
+    def _bytes(self, place: Place, size: int) -> NDArray[np.uint8]:
+        return self.arrays[place.array][place.offset : place.offset + size]
+
+    def arguments(self, step: LaunchStep) -> tuple[Argument, ...]:
+        """A launch's parameters, and the arrays that they point to, as they are now."""
+        places = [place for _, pointers in step.parameters for _, place in pointers]
+        names = dict.fromkeys((*(place.array for place in places), *sorted(self.variables)))
+        return (
+            *(_parameter(number, *one) for number, one in enumerate(step.parameters, start=1)),
+            *(self._array(name) for name in names),
+        )
+
+    def _array(self, name: str) -> Argument:
+        symbol = symbol_name(name) if name in self.variables else ""
+        return Argument(name, "inout", self.arrays[name], is_parameter=False, symbol=symbol)
+
+
+def _as_bytes(value: Any) -> NDArray[np.uint8]:  # noqa: ANN401 - an array of any type
+    return np.frombuffer(np.ascontiguousarray(value).tobytes(), np.uint8).copy()
+
+
+def _parameter(number: int, content: bytes, pointers: tuple[tuple[int, Place], ...]) -> Argument:
+    """A parameter by its bytes; where it points to an array they hold how far behind its start."""
+    changed = bytearray(content)
+    for at, place in pointers:
+        changed[at : at + _ADDRESS_BYTES] = place.offset.to_bytes(_ADDRESS_BYTES, "little")
+    value = np.frombuffer(bytes(changed), f"V{len(changed)}")[0]
+    named = tuple((place.array, at) for at, place in pointers)
+    return Argument(f"parameter {number}", "value", value, pointers=named)

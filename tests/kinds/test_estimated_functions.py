@@ -1,0 +1,441 @@
+"""Functions have an estimated speed: their launches, copies and fills at the shape that is timed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import load_assignment
+from grader.cli import main
+from grader.estimate import device_of, device_pass, estimate_kernel, host_copy
+from grader.estimate.cache import entry_for
+from grader.kinds import estimating
+from grader.kinds.estimating import build_of_staff, estimate_submission
+from grader.kinds.function import estimating as function_estimating
+from grader.kinds.function.estimating import MOST_LAUNCHES
+from grader.model import DEVICES, Submission, Verdict
+from tests.bundled import bundled
+from tests.estimate.launches import tools
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.estimate.estimate import EstimatedKernel
+    from grader.model import Assignment, Build, Estimate, Grade, KernelEstimate, Named
+    from grader.nvcc import Tools
+
+ELEMENTS = 1 << 16
+YAML = f"""
+id: scale
+title: Scale
+reference: scaling
+submission: {{kind: function, function: scale, pointers: device, seconds: 10, emulator_seconds: 5,
+  parameters: {{x: 'in float32[N]', y: 'out float32[N]', N: int32}}}}
+timing: {{shape: {{N: {ELEMENTS}}}, baseline: slow}}
+cases:
+  - {{id: odd, shape: {{N: 55}}}}
+rubric:
+  - {{id: right, points: 50, check: output}}
+  - {{id: fast, points: 50, check: speedup, baseline: slow, none_below: 1.0, full_at: 1.2}}
+"""
+AS_KERNEL = YAML.replace(
+    "kind: function, function: scale, pointers: device, seconds: 10, emulator_seconds: 5,",
+    "kind: kernel, kernel: product, launch: {block: [128], grid: [ceil(N / 128)]},",
+)
+ORACLE = """
+import numpy as np
+KINDS = ("random",)
+def inputs(kind, shape, rng):
+    return {"x": rng.integers(1, 99, shape["N"]).astype(np.float32)}
+def expected(inputs, shape):
+    return {"y": (3.0 * inputs["x"].astype(np.float64), np.zeros(shape["N"]))}
+"""
+PRODUCT = """
+__global__ void product(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 3.0f * x[i];
+}
+"""
+DOUBLE = """
+__global__ void sum(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] += x[i] + x[i];
+}
+"""
+BLOCKS = "<<<(n + 127) / 128, 128>>>"
+PLAIN = f"""{PRODUCT}
+extern "C" void scale(const float *x, float *y, int n) {{ product{BLOCKS}(x, y, n); }}
+"""
+SLOW = PLAIN.replace(
+    "    if (i < n)",
+    "    #pragma unroll 1\n    for (int round = 0; round < 99; ++round) __syncthreads();\n    if (i < n)",
+)
+TWO_KERNELS = f"""{PRODUCT}{DOUBLE}
+extern "C" void scale(const float *x, float *y, int n) {{
+    cudaMemcpy(y, x, n * sizeof(float), cudaMemcpyDeviceToDevice);
+    sum{BLOCKS}(x, y, n);
+    product{BLOCKS}(x, y, n);
+}}
+"""
+ON_HOST = f"""{PRODUCT}
+extern "C" void scale(const float *x, float *y, int n) {{
+    float *from, *to;
+    cudaMalloc(&from, n * sizeof(float));
+    cudaMalloc(&to, n * sizeof(float));
+    cudaMemset(to, 0, n * sizeof(float));
+    cudaMemcpy(from, x, n * sizeof(float), cudaMemcpyHostToDevice);
+    product{BLOCKS}(from, to, n);
+    cudaMemcpy(y, to, n * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaFree(from);
+    cudaFree(to);
+}}
+"""
+WRONG = PLAIN.replace("3.0f", "2.0f")
+
+# Rounds until a counter on the device says that it is done: what the host does depends on results.
+UNTIL_DONE = f"""{PRODUCT}
+__global__ void count(int *left) {{ *left -= 1; }}
+extern "C" void scale(const float *x, float *y, int n) {{
+    int left = 3, *counter;
+    cudaMalloc(&counter, sizeof left);
+    cudaMemcpy(counter, &left, sizeof left, cudaMemcpyHostToDevice);
+    while (left > 0) {{
+        count<<<1, 1>>>(counter);
+        cudaMemcpy(&left, counter, sizeof left, cudaMemcpyDeviceToHost);
+    }}
+    product{BLOCKS}(x, y, n);
+    cudaFree(counter);
+}}
+"""
+# The work of the kernel is in a constant and in an array, behind its start.
+BY_MEMORY = f"""
+__constant__ int rounds[2];
+__global__ void product(const float *x, float *y, const int *more, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    #pragma unroll 1
+    for (int round = 0; round < rounds[1] + *more; ++round) sum = sum * 0.5f + x[i];
+    if (i < n) y[i] = 0.0f * sum + 3.0f * x[i];
+}}
+extern "C" void scale(const float *x, float *y, int n) {{
+    int of_constant[2] = {{0, IN_CONSTANT}}, of_array[2] = {{0, IN_ARRAY}}, *more;
+    cudaMalloc(&more, sizeof of_array);
+    cudaMemcpyToSymbol(rounds, of_constant, sizeof of_constant);
+    cudaMemcpy(more, of_array, sizeof of_array, cudaMemcpyHostToDevice);
+    product{BLOCKS}(x, y, more + 1, n);
+    cudaFree(more);
+}}
+"""
+DIFFERENT = f"""{PRODUCT}
+extern "C" void scale(const float *x, float *y, int n) {{
+    for (int i = 0; i < LAUNCHES; i++) product<<<1, 32>>>(x, y, STEP);
+    product{BLOCKS}(x, y, n);
+}}
+"""
+MANAGED = PLAIN.replace(
+    "{ product", "{ float *mine; cudaMallocManaged(&mine, 4); product<<<1, 1>>>(x, mine, 1); product"
+)
+# A column of a shared array, again and again; the function makes the launch some times.
+CONFLICTS = f"""{PRODUCT}
+__global__ void columns(float *y, int n) {{
+    __shared__ volatile float tile[32 * 32];
+    float sum = 0.0f;
+    for (int i = threadIdx.x; i < 32 * 32; i += blockDim.x) tile[i] = i;
+    __syncthreads();
+    #pragma unroll 1
+    for (int round = 0; round < 50; ++round) sum += tile[threadIdx.x % 32 * 32];
+    y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}}
+extern "C" void scale(const float *x, float *y, int n) {{
+    for (int i = 0; i < LAUNCHES; i++) columns<<<n / 128, 128>>>(y, n);
+    product{BLOCKS}(x, y, n);
+}}
+"""
+# The second kernel goes where the first has written that it should.
+FOLLOWS = f"""{PRODUCT}
+__global__ void write(int **place, int *target) {{ *place = target; }}
+__global__ void follow(int **place) {{ **place = 1; }}
+extern "C" void scale(const float *x, float *y, int n) {{
+    int **place, *target;
+    cudaMalloc(&place, sizeof *place);
+    cudaMalloc(&target, sizeof *target);
+    write<<<1, 1>>>(place, target);
+    follow<<<1, 1>>>(place);
+    product{BLOCKS}(x, y, n);
+    cudaFree(place);
+    cudaFree(target);
+}}
+"""
+
+
+def written(folder: Path, text: str = YAML, baseline: str = SLOW) -> Assignment:
+    """The assignment, and the staff's function that it is compared with."""
+    (folder / "assignments/scale").mkdir(parents=True)
+    (folder / "reference/scaling").mkdir(parents=True)
+    (folder / "reference/scaling/oracle.py").write_text(ORACLE)
+    (folder / "reference/scaling/slow.cu").write_text(baseline)
+    (folder / "assignments/scale/assignment.yaml").write_text(text)
+    return load_assignment(folder / "assignments/scale")
+
+
+@pytest.fixture
+def assignment(tmp_path: Path) -> Assignment:
+    """Pointers to the device, and the slow function beside it."""
+    return written(tmp_path)
+
+
+def file(source: str) -> Submission:
+    """A submission with this text."""
+    return Submission("ada", "scale.cu", source.encode(), "0")
+
+
+def asked(assignment: Assignment, source: str, shape: Named[int] = (), device: str = "h200") -> Estimate:
+    """What `grader estimate` asks for."""
+    plan = pipeline.make_plan(assignment, 1, tools(), visible_only=True)
+    return estimate_submission(plan, file(source), tools(), device, shape)
+
+
+def student(estimate: Estimate) -> KernelEstimate:
+    """What the submission takes."""
+    assert estimate.ratio is not None, (estimate.problem, estimate.details)
+    return dict(estimate.kernels)["student"]
+
+
+def checked(assignment: Assignment, source: str, *, estimates: bool = True) -> Grade:
+    """A grade without a GPU, as `check` makes it."""
+    plan = pipeline.make_plan(assignment, 1, tools(), visible_only=True)
+    return pipeline.grade(replace(plan, estimates=estimates), file(source), tools())
+
+
+def test_a_function_takes_as_long_as_its_kernel_alone(tmp_path: Path) -> None:
+    """The same kernel, handed in as a function and as a kernel; so does the slower one beside it."""
+    function = asked(written(tmp_path / "function"), PLAIN)
+    kernel = asked(
+        written(tmp_path / "kernel", AS_KERNEL), PLAIN.replace("__global__", 'extern "C" __global__')
+    )
+    assert student(function).milliseconds == pytest.approx(student(kernel).milliseconds)
+    assert function.ratio is not None
+    assert kernel.ratio is not None
+    assert function.ratio.median == pytest.approx(kernel.ratio.median)
+    assert function.ratio.median > 1.2
+
+
+def test_copies_and_fills_are_part_of_the_time_as_they_are_on_a_gpu(tmp_path: Path) -> None:
+    """Of pointers to the host: two copies of the arrays, and a fill."""
+    on_device = student(asked(written(tmp_path / "device"), PLAIN))
+    on_host = written(tmp_path / "host", YAML.replace("pointers: device", "pointers: host"), ON_HOST)
+    whole, device = student(asked(on_host, ON_HOST)), device_of("h200")
+    moves = 2 * host_copy(4 * ELEMENTS, device).milliseconds + device_pass(4 * ELEMENTS, device).milliseconds
+    assert whole.milliseconds == pytest.approx(on_device.milliseconds + moves)
+    shares = {limit.limit: limit.share for limit in whole.limits}
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["host-copies"] * whole.milliseconds == pytest.approx(
+        2 * (host_copy(4 * ELEMENTS, device).milliseconds - device.launch_us / 1000)
+    )
+
+
+def test_two_kernels_take_as_long_as_both_and_each_has_its_lines(assignment: Assignment) -> None:
+    """The copy within device memory reads and writes."""
+    both = student(asked(assignment, TWO_KERNELS))
+    product = student(asked(assignment, PLAIN))
+    sum_alone = (
+        f'{DOUBLE}\nextern "C" void scale(const float *x, float *y, int n) {{ sum{BLOCKS}(x, y, n); }}'
+    )
+    doubled = student(asked(assignment, sum_alone))
+    copy = device_pass(8 * ELEMENTS, device_of("h200"))
+    parts = product.milliseconds + doubled.milliseconds + copy.milliseconds
+    assert both.milliseconds == pytest.approx(parts)
+    text = TWO_KERNELS.splitlines()
+    of_kernels = {text.index(line) + 1 for line in text if "y[i]" in line}
+    lines = {line for limit in both.limits for line, _ in limit.lines}
+    assert of_kernels <= lines
+    assert both.occupancy == 1
+
+
+def test_launches_that_are_alike_are_simulated_once(
+    assignment: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a loop whose end depends on results, too, which the emulator computes."""
+    entries = []
+
+    def noted(code: object, build: Build, *others: object) -> EstimatedKernel:
+        entries.append(build.entry)
+        return estimate_kernel(code, build, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(function_estimating, "estimate_kernel", noted)
+    student(asked(assignment, PLAIN))  # the baseline is known from here on
+    entries.clear()
+    whole = student(asked(assignment, UNTIL_DONE))
+    assert [("count" in entry, "product" in entry) for entry in entries] == [(True, False), (False, True)]
+    shares = {limit.limit: limit.share for limit in whole.limits}
+    steps = 3 + 1 + 4  # rounds, the product, copies
+    assert shares["launch"] * whole.milliseconds == pytest.approx(steps * device_of("h200").launch_us / 1000)
+
+
+def test_a_launch_finds_what_copies_have_put_there(assignment: Assignment) -> None:
+    """In constant memory, and behind a pointer into an array."""
+
+    def milliseconds(in_constant: int, in_array: int) -> float:
+        source = BY_MEMORY.replace("IN_CONSTANT", str(in_constant)).replace("IN_ARRAY", str(in_array))
+        return student(asked(assignment, source)).milliseconds
+
+    little = milliseconds(1, 1)
+    assert milliseconds(200, 1) > 1.2 * little
+    assert milliseconds(1, 200) > 1.2 * little
+
+
+def test_what_would_help_is_said_of_the_whole_function(assignment: Assignment) -> None:
+    """Of the launch that takes most, beside what stays: it gains more the more often it is made."""
+    line = next(at for at, text in enumerate(CONFLICTS.splitlines(), 1) if "sum += tile" in text)
+    gains = []
+    for launches in (1, 20):
+        estimate = asked(assignment, CONFLICTS.replace("LAUNCHES", str(launches)))
+        change = next(change for change in estimate.changes if change.change == "no-bank-conflicts")
+        assert change.line == line
+        assert estimate.ratio is not None
+        gains.append(change.ratio / estimate.ratio.median)
+    assert 1.37 < gains[0] < gains[1]
+
+
+def test_nothing_helps_where_copies_take_most_of_the_time(tmp_path: Path) -> None:
+    """The same launch, between arrays that come from the host and go back."""
+    columns = CONFLICTS.partition('extern "C"')[0].removeprefix(PRODUCT)
+    launch = f"columns<<<n / 128, 128>>>(to, n); product{BLOCKS}(from, to, n);"
+    source = columns + ON_HOST.replace(f"product{BLOCKS}(from, to, n);", launch)
+    on_host = written(tmp_path, YAML.replace("pointers: device", "pointers: host"), ON_HOST)
+    estimate = asked(on_host, source)
+    assert student(estimate).limits[0].limit == "host-copies"
+    assert estimate.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "problem", "detail"),
+    [
+        (
+            DIFFERENT.replace("LAUNCHES", str(MOST_LAUNCHES)).replace("STEP", "i"),
+            "too-many-launches",
+            str(MOST_LAUNCHES),
+        ),
+        (MANAGED, "not-recorded", "it uses managed or pinned memory"),
+        (FOLLOWS, "stray-launch", ""),
+        (PLAIN.replace("{ product", "{ if (n < 99) product"), "not-launched", ""),
+    ],
+    ids=["differ", "managed", "follows", "none"],
+)
+def test_what_cannot_be_estimated_says_why_and_costs_nobody_points(
+    assignment: Assignment, source: str, problem: str, detail: str
+) -> None:
+    """All of them are right, and the item is skipped."""
+    counts = assignment_with(assignment, estimate=True)
+    grade = checked(counts, source, estimates=False)
+    assert grade.estimate is not None
+    assert (grade.estimate.problem, grade.estimate.ratio) == (problem, None)
+    assert [value for _, value in grade.estimate.details] == ([detail] if detail else [])
+    right, fast = (item.result for item in grade.items)
+    assert (right.verdict, fast.verdict) == (Verdict.PASS, Verdict.SKIP)
+
+
+def test_many_launches_that_are_alike_have_an_estimate(assignment: Assignment) -> None:
+    """However many there are."""
+    many = DIFFERENT.replace("LAUNCHES", "1000").replace("STEP", "32")
+    assert student(asked(assignment, many)).milliseconds > 1000 * device_of("h200").launch_us / 1000
+
+
+def assignment_with(assignment: Assignment, **options: object) -> Assignment:
+    """The assignment with options of its item for speed."""
+    rubric = tuple(
+        replace(item, options=(*((k, v) for k, v in item.options if k not in options), *options.items()))
+        if item.check == "speedup"
+        else item
+        for item in assignment.rubric
+    )
+    return replace(assignment, rubric=rubric)
+
+
+def test_a_check_shows_the_estimate_in_place_of_points(assignment: Assignment) -> None:
+    """The item stays skipped, unless the rubric gives points for an estimate."""
+    grade = checked(assignment, PLAIN)
+    assert grade.estimate is not None
+    assert grade.estimate.ratio is not None
+    assert [name for name, _ in grade.estimate.kernels] == ["student", "slow"]
+    assert grade.items[1].result.verdict is Verdict.SKIP
+    assert checked(assignment, PLAIN, estimates=False).estimate is None
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict"), [(PLAIN, Verdict.PASS), (SLOW, Verdict.FAIL)], ids=["plain", "slow"]
+)
+def test_an_estimate_decides_where_the_rubric_says_so(tmp_path: Path, source: str, verdict: Verdict) -> None:
+    """The whole interval has to reach what is asked for."""
+    text = YAML.replace("none_below: 1.0, full_at: 1.2", "estimate: true, steps: [{at: 1.1, credit: 1}]")
+    fast = checked(written(tmp_path, text), source, estimates=False).items[1].result
+    assert (fast.verdict, fast.estimated) == (verdict, True)
+
+
+def test_a_wrong_function_has_no_estimate(assignment: Assignment) -> None:
+    """However fast it would be."""
+    estimate = checked(assignment, WRONG).estimate
+    assert estimate is not None
+    assert (estimate.problem, estimate.ratio) == ("wrong", None)
+
+
+def test_nothing_is_estimated_where_nobody_asks_for_speed() -> None:
+    """As of the bundled function."""
+    like = bundled("matmul-function")
+    assert like.timing is None
+    plan = replace(pipeline.make_plan(like, 1, tools(), visible_only=True), estimates=True)
+    source = (like.path.parents[1] / "reference/matmul/matmul-function/solution.cu").read_bytes()
+    plan = replace(plan, cases=plan.cases[:1])
+    assert pipeline.grade(plan, Submission("ada", "ada.cu", source, "0"), tools()).estimate is None
+
+
+def test_the_baseline_is_estimated_once_for_all_checks(
+    assignment: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next process finds it in the folder of builds, to the last digit."""
+    builds = []
+
+    def noted(of: Assignment, name: str, own: Tools) -> Build:
+        builds.append(name)
+        return build_of_staff(of, name, own)
+
+    monkeypatch.setattr(estimating, "build_of_staff", noted)
+    monkeypatch.setattr(estimating, "entry_for", lambda _, parts: entry_for(tmp_path, parts))
+    kept = []
+    for _ in range(2):
+        monkeypatch.setattr(estimating, "_baselines", {})
+        kept.append(dict(asked(assignment, PLAIN).kernels)["slow"])
+    assert kept[0] == kept[1]
+    assert builds == ["slow"]
+
+
+def test_students_have_the_baselines_times_without_its_source(
+    assignment: Assignment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Device by device; `grader estimate` says the same with them."""
+    handed_out, own = tmp_path / "student", tmp_path / "mine.cu"
+    own.write_text(PLAIN)
+    assert main(["export-student", str(assignment.path), str(handed_out)]) == 0
+    assert not list(handed_out.rglob("*.cu"))
+    written_down = json.loads((handed_out / "reference/scaling/scale/baselines.json").read_text())
+    assert set(written_down["estimates"]) == set(DEVICES)
+    ratios = []
+    for folder in (assignment.path, handed_out / "assignments/scale"):
+        into = tmp_path / "estimate.json"
+        assert main(["estimate", str(folder), str(own), "--device", "t4", "--json", str(into)]) == 0
+        ratios.append(json.loads(into.read_text())["ratio"]["median"])
+    assert ratios[1] == pytest.approx(ratios[0], rel=1e-3)
+    assert "times as fast as the slow kernel" in capsys.readouterr().out
+
+
+def test_another_shape_may_be_asked_for(assignment: Assignment, tmp_path: Path) -> None:
+    """As of kernels."""
+    own, into = tmp_path / "mine.cu", tmp_path / "estimate.json"
+    own.write_text(PLAIN)
+    command = ["estimate", str(assignment.path), str(own), "--shape", "N=1000", "--json", str(into)]
+    assert main(command) == 0
+    assert json.loads(into.read_text())["shape"] == {"N": 1000}
