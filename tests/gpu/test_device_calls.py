@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from device import Device, DeviceFault
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAMES = {1: "cudaErrorInvalidValue: invalid argument", 700: "cudaErrorIllegalAddress: an illegal access"}
 
@@ -43,6 +46,7 @@ class Listening:
         self.raises: dict[str, Exception] = {}
         self.passed: list[bytes] = []
         self.sizes: tuple[int, ...] = ()
+        self.statuses: dict[str, int] = {"cuModuleLoadData": 0}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any function of CuPy's
         def call(*arguments: Any) -> int:  # noqa: ANN401 - its arguments
@@ -52,7 +56,7 @@ class Listening:
                 self.passed = [ctypes.string_at(pointers[at], size) for at, size in enumerate(self.sizes)]
             if name in self.raises:
                 raise self.raises[name]
-            return 5
+            return self.statuses.get(name, 5)
 
         return call
 
@@ -100,6 +104,17 @@ def test_an_error_of_the_driver_has_the_runtimes_name(cuda: Listening) -> None:
     with pytest.raises(DeviceFault) as caught:
         Device().launch(3, (1, 1, 1), (1, 1, 1), 0, ())
     assert (caught.value.name, caught.value.message) == ("cudaErrorInvalidValue", "invalid argument")
+
+
+def test_a_module_is_loaded_by_the_driver_itself(cuda: Listening, tmp_path: Path) -> None:
+    """CuPy's binding of this call imports all of CuPy, in each process that a tool watches."""
+    (tmp_path / "image").write_bytes(b"a cubin")
+    Device().load(tmp_path / "image")
+    assert [content for _, content in cuda.named("cuModuleLoadData")] == [b"a cubin"]
+    assert cuda.named("moduleLoadData") == []
+    cuda.statuses["cuModuleLoadData"] = 209
+    with pytest.raises(DeviceFault):
+        Device().load(tmp_path / "image")
 
 
 def test_an_error_that_only_the_driver_knows_keeps_its_name(cuda: Listening) -> None:
