@@ -35,7 +35,7 @@ def device_pass(size: int, device: Device) -> KernelEstimate:
 def _transfer(limit: str, milliseconds: float, device: Device) -> KernelEstimate:
     whole = milliseconds + device.launch_us / 1000
     shares = LimitShare(limit, milliseconds / whole), LimitShare("launch", 1 - milliseconds / whole)
-    return KernelEstimate(whole, shares)
+    return KernelEstimate(whole, shares, launches=0)
 
 
 def combined(parts: Sequence[tuple[int, KernelEstimate]]) -> KernelEstimate:
@@ -55,7 +55,8 @@ def combined(parts: Sequence[tuple[int, KernelEstimate]]) -> KernelEstimate:
             launched, resident = launched + weight, resident + weight * part.occupancy
     limits = (LimitShare(limit, share, _largest_first(lines[limit])) for limit, share in shares.items())
     ordered = sorted(limits, key=lambda limit: -limit.share)
-    return KernelEstimate(whole, tuple(ordered), resident / launched if launched else 0.0)
+    launches = sum(times * part.launches for times, part in parts)
+    return KernelEstimate(whole, tuple(ordered), resident / launched if launched else 0.0, launches)
 
 
 def _largest_first(lines: dict[int, float]) -> tuple[tuple[int, float], ...]:

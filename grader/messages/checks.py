@@ -259,6 +259,10 @@ _SPEEDUP: Mapping[str, str] = {
     "needs-gpu": "needs a GPU: time is measured there only",
     "needs-gpu-estimated": "needs a GPU: time is measured there only; an estimate gives no points",
     "needs-gpu-not-estimated": "needs a GPU, for its speed cannot be estimated: {reason}",
+    "needs-gpu-several-launches": (
+        "needs a GPU: an estimate gives {launches} launches no points, as what one leaves for the next is "
+        "not computed"
+    ),
     "nothing-timed": "nothing was timed this time",
     "other-kernel-timed": "the {wanted} kernel was not timed, but the {baseline} kernel",
     "not-timed-against-itself": "the {baseline} kernel was not timed against itself",

@@ -69,12 +69,13 @@ class KernelEstimate:
     """What the model says of one kernel: its time in milliseconds, and what it is spent on, most first.
 
     ``occupancy`` is the share of a multiprocessor's warps that are resident, 0 to 1. Of a function it is all
-    of that for its launches, copies and fills together.
+    of that for its ``launches``, copies and fills together; no launch finds what an earlier one has computed.
     """
 
     milliseconds: float
     limits: tuple[LimitShare, ...] = ()
     occupancy: float = 0.0
+    launches: int = 1
 
 
 @dataclass(frozen=True, slots=True)

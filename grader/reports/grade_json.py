@@ -232,7 +232,12 @@ def _kernel(kernel: KernelEstimate) -> Json:
         {**asdict(limit), "lines": [{"line": line, "share": share} for line, share in limit.lines]}
         for limit in kernel.limits
     ]
-    return {"milliseconds": kernel.milliseconds, "occupancy": kernel.occupancy, "limits": limits}
+    return {
+        "milliseconds": kernel.milliseconds,
+        "occupancy": kernel.occupancy,
+        "launches": kernel.launches,
+        "limits": limits,
+    }
 
 
 def _ratio(ratio: Ratio | None) -> Json | None:

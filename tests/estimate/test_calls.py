@@ -23,6 +23,7 @@ def test_parts_are_weighted_by_their_time() -> None:
     assert [line for line, _ in whole.limits[0].lines] == [5, 4]
     assert [share for _, share in whole.limits[0].lines] == pytest.approx([0.4, 0.2])
     assert whole.occupancy == pytest.approx(0.7)
+    assert whole.launches == 3
 
 
 def test_a_part_alone_is_as_it_was() -> None:
@@ -37,6 +38,7 @@ def test_copies_have_no_occupancy() -> None:
     copy = host_copy(1 << 20, H100)
     assert combined([(1, copy), (1, LONG)]).occupancy == LONG.occupancy
     assert combined([(1, copy)]).occupancy == 0
+    assert combined([(1, copy), (1, LONG)]).launches == 1
 
 
 def test_a_copy_from_the_host_takes_as_long_as_one_that_was_measured() -> None:

@@ -376,6 +376,39 @@ def test_an_estimate_decides_where_the_rubric_says_so(tmp_path: Path, source: st
     assert (fast.verdict, fast.estimated) == (verdict, True)
 
 
+# The second kernel does nothing unless the first has said so, which it does where it is really run.
+FEIGNED = f"""{PRODUCT}
+__global__ void say(int *word) {{ *word = 1; }}
+__global__ void obey(const float *x, float *y, const int *word, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (*word == 0) return;
+    #pragma unroll 1
+    for (int round = 0; round < 99; ++round) __syncthreads();
+    if (i < n) y[i] = 3.0f * x[i];
+}}
+extern "C" void scale(const float *x, float *y, int n) {{
+    int *word;
+    cudaMalloc(&word, sizeof *word);
+    cudaMemset(word, 0, sizeof *word);
+    say<<<1, 1>>>(word);
+    obey{BLOCKS}(x, y, word, n);
+    cudaFree(word);
+}}
+"""
+
+
+def test_no_estimate_gives_points_to_a_launch_that_obeys_an_earlier_one(tmp_path: Path) -> None:
+    """It would be estimated as if it did nothing: the item is skipped, for a GPU to decide."""
+    text = YAML.replace("none_below: 1.0, full_at: 1.2", "estimate: true, steps: [{at: 0.3, credit: 1}]")
+    grade = checked(written(tmp_path, text), FEIGNED, estimates=False)
+    assert grade.estimate is not None
+    assert grade.estimate.ratio is not None
+    assert grade.estimate.ratio.low > 0.3  # what is asked for would be reached
+    right, fast = (item.result for item in grade.items)
+    assert (right.verdict, fast.verdict) == (Verdict.PASS, Verdict.SKIP)
+    assert "2 launches" in fast.message
+
+
 def test_a_wrong_function_has_no_estimate(assignment: Assignment) -> None:
     """However fast it would be."""
     estimate = checked(assignment, WRONG).estimate
