@@ -145,3 +145,34 @@ def declared_name(declarator: Node | None) -> Node | None:
 
 def _declares(node: Node) -> bool:
     return node.type.endswith(("declarator", "identifier"))
+
+
+UNROLLED = 8
+"""Turns of a loop that become one in `with_unrolled_loop`."""
+
+_UNROLL = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+(?:no)?unroll\b[^\n]*$")
+
+
+def with_unrolled_loop(source: bytes, lines: tuple[int, int]) -> bytes | None:
+    """A file whose innermost loop around some lines, from 1, is unrolled; no line gets another number.
+
+    A pragma that says how to unroll it gives way. None where no loop is around these lines.
+    """
+    first, last = lines[0] - 1, lines[1] - 1
+    around = [
+        node
+        for node in walk(parsed(source))
+        if node.type in ("for_statement", "while_statement")
+        and node.start_point.row <= first
+        and last <= node.end_point.row
+    ]
+    if not around:
+        return None
+    loop = min(around, key=lambda node: node.end_byte - node.start_byte)
+    pragma = f'_Pragma("unroll {UNROLLED}") '.encode()
+    text = source[: loop.start_byte] + pragma + source[loop.start_byte :]
+    of_lines = text.split(b"\n")
+    before = loop.start_point.row - 1
+    if before >= 0 and _UNROLL.match(of_lines[before]):
+        of_lines[before] = b""
+    return b"\n".join(of_lines)

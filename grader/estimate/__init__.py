@@ -10,15 +10,18 @@ The stages are a file each: `coded`, `sampling`, `warps` (with `requests`, `foot
 from grader.estimate.calls import combined, device_pass, host_copy
 from grader.estimate.estimate import (
     ERROR_BOUND,
+    MOST_CHANGES,
     NotEstimatedError,
     changes_that_help,
     device_of,
     estimate_kernel,
     ratio_of,
+    rolled_loop,
 )
 
 __all__ = [
     "ERROR_BOUND",
+    "MOST_CHANGES",
     "NotEstimatedError",
     "changes_that_help",
     "combined",
@@ -27,4 +30,5 @@ __all__ = [
     "estimate_kernel",
     "host_copy",
     "ratio_of",
+    "rolled_loop",
 ]

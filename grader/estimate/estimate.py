@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grader.emulator.memory.layout import VariablesTooLargeError, VariableTooSmallError
 from grader.errors import GraderError
 from grader.estimate.coded import coded_launch
@@ -18,11 +20,13 @@ from grader.estimate.kernel_time import time_of
 from grader.estimate.sampling import sample
 from grader.estimate.warps import Changed, WarpTraces
 from grader.model import LIMITS, EstimatedChange, KernelEstimate, LimitShare, Ratio
-from grader.sass.listing import UnknownCodeError
+from grader.sass.listing import Label, UnknownCodeError
 from grader.sass.machine import StrayError, TooMuchWorkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from grader.estimate.devices import Device
     from grader.estimate.kernel_time import KernelTime
@@ -34,12 +38,17 @@ ERROR_BOUND = 0.37
 """The share by which nine in ten ratios were off at most, of kernels that the model had never been compared
 with when they were measured: `python -m tests.bench.estimate --held-out`."""
 
-_MOST_CHANGES = 2
+MOST_CHANGES = 2
 _MATTERS = 0.1
 """The share of a kernel's time from which a limit is worth a change."""
 
 _LOW_OCCUPANCY = 0.5
 """The share of a multiprocessor's warps below which it is worth asking what twice as many would do."""
+
+
+_SHORT_TURN = 16
+"""A loop with fewer instructions is not unrolled: a multiply-add with its loads takes four, and compilers
+unroll four times at least."""
 
 
 class NotEstimatedError(GraderError):
@@ -119,7 +128,7 @@ def changes_that_help(
         if gain > 1 + ERROR_BOUND:
             line = limit.lines[0][0] if limit.lines else None
             changes.append(EstimatedChange(name, 1000 * baseline.milliseconds / changed_us, line))
-    return tuple(sorted(changes, key=lambda change: -change.ratio)[:_MOST_CHANGES])
+    return tuple(sorted(changes, key=lambda change: -change.ratio)[:MOST_CHANGES])
 
 
 def _worth_trying(kernel: EstimatedKernel) -> Iterator[tuple[str, LimitShare, Changed]]:
@@ -137,6 +146,42 @@ def _worth_trying(kernel: EstimatedKernel) -> Iterator[tuple[str, LimitShare, Ch
         yield "more-warps", waits, Changed(times_the_blocks=2)
     if "barrier" in limits:
         yield "no-barriers", limits["barrier"], Changed(no_barriers=True)
+
+
+def rolled_loop(kernel: EstimatedKernel) -> tuple[int, int] | None:
+    """First and last line of the loop that is worth unrolling: it takes time, and its turns are short.
+
+    It is an innermost loop of the machine code. None where no loop takes so much that doing without some of
+    it would be beyond the model's error.
+    """
+    code = kernel.sampled.launch.listing.instructions
+    numbers = np.array([instruction.line for instruction in code])
+    executed = _executed(kernel.sampled)
+    best, most = None, 1 - 1 / (1 + ERROR_BOUND)
+    for at, instruction in enumerate(code):
+        first = next((o.target for o in instruction.operands if isinstance(o, Label)), at + 1)
+        if not 0 <= at - first < _SHORT_TURN:
+            continue
+        lines = set(numbers[first : at + 1].tolist()) - {0}
+        of_lines = executed[np.isin(numbers, list(lines))].sum()
+        # What is left over by an unrolled loop is a loop on the same lines, and takes little of their time.
+        part = executed[first : at + 1].sum() / of_lines if of_lines else 0.0
+        share = part * sum(
+            share
+            for (cause, line), share in kernel.time.shares.items()
+            if line in lines and cause != "barrier"
+        )
+        if share > most:
+            best, most = (min(lines), max(lines)), share
+    return best
+
+
+def _executed(sampled: SampledBlocks) -> NDArray[np.int64]:
+    """How often warps issue each instruction."""
+    counts = np.zeros(len(sampled.launch.listing.instructions), np.int64)
+    for first, last, lanes in sampled.trace.runs:
+        counts[first:last] += np.count_nonzero(sampled.warps_of(lanes))
+    return counts
 
 
 def device_of(key: str) -> Device:

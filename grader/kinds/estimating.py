@@ -10,15 +10,24 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.assignment import recorded_counters, recorded_estimates, staff_kernel
 from grader.errors import log_swallowed
-from grader.estimate import ERROR_BOUND, NotEstimatedError, changes_that_help, device_of, ratio_of
+from grader.estimate import (
+    ERROR_BOUND,
+    MOST_CHANGES,
+    NotEstimatedError,
+    changes_that_help,
+    device_of,
+    ratio_of,
+    rolled_loop,
+)
 from grader.estimate.cache import entry_for, load, store
 from grader.kinds import kind_of, require_built, staff_submission
 from grader.kinds.estimate_request import EstimateRequest, code_for
-from grader.model import DEVICES, Estimate
+from grader.model import DEVICES, Estimate, EstimatedChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +37,6 @@ if TYPE_CHECKING:
     from grader.model import (
         Assignment,
         Build,
-        EstimatedChange,
         Evidence,
         KernelEstimate,
         Named,
@@ -52,11 +60,12 @@ def estimate_submission(
     built = kind_of(plan.assignment).estimating().build_of(plan.assignment, submission, tools)
     if not built.ok:
         return Estimate(device, device_of(device).name, problem="not-launched")
-    return estimate_build(plan, built, tools, device, shape)
+    return estimate_build(plan, submission, built, tools, device, shape)
 
 
 def with_estimate(
     plan: Plan,
+    submission: Submission,
     built: Build,
     tools: Tools,
     gathered: Callable[[], tuple[Evidence, Named[float]]],
@@ -71,7 +80,7 @@ def with_estimate(
         code = pool.submit(code_for, tools, built, device)
         evidence, seconds = gathered()
     if is_right(evidence):
-        estimate = estimate_build(plan, built, tools, device, code=code)
+        estimate = estimate_build(plan, submission, built, tools, device, code=code)
     else:
         estimate = Estimate(device, problem="wrong")
     return replace(evidence, estimate=estimate), seconds
@@ -79,6 +88,7 @@ def with_estimate(
 
 def estimate_build(
     plan: Plan,
+    submission: Submission,
     built: Build,
     tools: Tools,
     device: str,
@@ -86,7 +96,7 @@ def estimate_build(
     *,
     code: Future[MachineCode] | None = None,
 ) -> Estimate:
-    """The estimated speed of a build whose machine code is, or will be, in ``code``.
+    """The estimated speed of a submission's build whose machine code is, or will be, in ``code``.
 
     A fault of ours is in the record: a grade does not depend on it.
     """
@@ -99,7 +109,7 @@ def estimate_build(
     try:
         baseline = _baseline(request)
         estimated = kind_of(assignment).estimating().estimated(request, built, code)
-        changes = _changes(baseline, estimated)
+        changes = _changes(baseline, estimated, partial(_unrolled, request, submission))
     except NotEstimatedError as problem:
         return replace(empty, problem=problem.problem, details=problem.details)
     except Exception:  # noqa: BLE001 - what a model does not foresee must not cost a student the grade
@@ -114,15 +124,42 @@ def estimate_build(
     )
 
 
-def _changes(baseline: KernelEstimate, estimated: Estimated) -> tuple[EstimatedChange, ...]:
+def _changes(
+    baseline: KernelEstimate,
+    estimated: Estimated,
+    unrolled: Callable[[tuple[int, int]], KernelEstimate | None],
+) -> tuple[EstimatedChange, ...]:
     """What would help the launch that takes most of the time, beside what everything else takes.
 
-    Nothing does so beyond the model's error where that launch is too little of the whole.
+    Nothing does so beyond the model's error where that launch is too little of the whole. A loop is
+    ``unrolled`` by the compiler: the model does not know what that would make of it.
     """
     if estimated.longest.time.microseconds <= ERROR_BOUND * estimated.others_us:
         return ()
     for_each = replace(baseline, milliseconds=baseline.milliseconds / estimated.times)
-    return changes_that_help(for_each, estimated.longest, others_us=estimated.others_us)
+    changes = changes_that_help(for_each, estimated.longest, others_us=estimated.others_us)
+    loop = rolled_loop(estimated.longest)
+    changed = loop and unrolled(loop)
+    if not (loop and changed and estimated.estimate.milliseconds > (1 + ERROR_BOUND) * changed.milliseconds):
+        return changes
+    by_unrolling = EstimatedChange("unrolled", baseline.milliseconds / changed.milliseconds, loop[0])
+    return tuple(sorted((by_unrolling, *changes), key=lambda change: -change.ratio)[:MOST_CHANGES])
+
+
+def _unrolled(
+    request: EstimateRequest, submission: Submission, loop: tuple[int, int]
+) -> KernelEstimate | None:
+    """A submission's time with the loop on some lines unrolled; None where that cannot be had."""
+    from grader.cpp import with_unrolled_loop  # noqa: PLC0415 - most have no loop to unroll
+
+    source = with_unrolled_loop(submission.source, loop)
+    if source is None:
+        return None
+    estimating = kind_of(request.assignment).estimating()
+    built = estimating.build_of(request.assignment, replace(submission, source=source), request.tools)
+    with suppress(NotEstimatedError):
+        return estimating.estimated(request, built, None).estimate if built.ok else None
+    return None
 
 
 def baseline_estimates(plan: Plan, tools: Tools) -> Named[KernelEstimate]:

@@ -103,6 +103,7 @@ _CHANGES: Mapping[str, str] = {
     "change-fewer-shared-loads": "each shared load used for two results (a block of results per thread)",
     "change-more-warps": "more warps at once (fewer registers a thread, or less shared memory a block)",
     "change-no-barriers": "no waiting at barriers (the next tile loaded while this one is used)",
+    "change-unrolled": "an unrolled loop (`#pragma unroll 8` before it, or a constant number of turns)",
 }
 """By the codes of `grader.model.estimate.CHANGES`."""
 

@@ -48,7 +48,7 @@ of which nothing was recorded for the device or the shape, results that are wron
 cannot be replayed (``reason``, a clause), more than ``most`` launches that differ, and a launch with accesses
 outside of arrays, perhaps for want of what earlier ones would have written; and a fault of ours."""
 
-CHANGES = ("no-bank-conflicts", "coalesced", "fewer-shared-loads", "more-warps", "no-barriers")
+CHANGES = ("no-bank-conflicts", "coalesced", "fewer-shared-loads", "more-warps", "no-barriers", "unrolled")
 """Single changes of a kernel whose effect the same model is asked for."""
 
 

@@ -48,6 +48,13 @@ extern "C" __global__ void chain(float* values, int rounds) {
     values[threadIdx.x] = x;
 }
 
+extern "C" __global__ void rolled(float* values, int rounds) {
+    float x = values[blockIdx.x * blockDim.x + threadIdx.x];
+#pragma unroll 1
+    for (int round = 0; round < rounds; ++round) x = x * 0.5f + 1.0f;
+    values[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
+
 extern "C" __global__ void uneven(float* values, int blocks) {
     if (blockIdx.x < blocks / 2) return;
     values[blockIdx.x * blockDim.x + threadIdx.x] += 1.0f;

@@ -103,7 +103,9 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
     gathered = partial(_gathered, plan, submission, built, tools)
     on_gpu = plan.backend.pool is not None
     emulated = build_program(tools, submission, plan.assignment.function) if on_gpu else built
-    return with_estimate(plan, emulated, tools, gathered, lambda evidence: is_right(evidence.cases))
+    return with_estimate(
+        plan, submission, emulated, tools, gathered, lambda evidence: is_right(evidence.cases)
+    )
 
 
 def _gathered(

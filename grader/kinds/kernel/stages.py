@@ -70,7 +70,8 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
         return _gathered(plan, submission, built, tools)
     from grader.kinds.estimating import with_estimate  # noqa: PLC0415 - most submissions of a class do without
 
-    return with_estimate(plan, built, tools, partial(_gathered, plan, submission, built, tools), _came_right)
+    gathered = partial(_gathered, plan, submission, built, tools)
+    return with_estimate(plan, submission, built, tools, gathered, _came_right)
 
 
 def _gathered(
