@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
@@ -125,9 +126,15 @@ def _settings(data: object) -> dict[str, SettingPart | None]:
 
 def _sound(kind: Any, data: object) -> Any:  # noqa: ANN401 - pydantic's annotations are no types to mypy
     try:
-        return TypeAdapter(kind).validate_python(data)
+        return _validator(kind).validate_python(data)
     except ValidationError:
         return None
+
+
+@cache
+def _validator(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - see above
+    """What reads such a part: to make it takes longer than to read with it."""
+    return TypeAdapter(kind)
 
 
 def _all_ids(items: list[Any]) -> frozenset[str] | None:

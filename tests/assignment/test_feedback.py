@@ -209,7 +209,7 @@ def test_every_flaw_is_told_with_its_place(write: Write) -> None:
         "feedback.yaml:5:10: stale-tile.title: unknown place `{output}`; this text may hold none",
         "feedback.yaml:6:16: stale-tile.explanation: braces do not match; write `{{` for a brace itself",
         "feedback.yaml:7:12: all-zeros: expected a mapping with any of title, explanation, hint, concept",
-        "feedback.yaml:8:17: no-store.hint: expected a text",
+        "feedback.yaml:8:18: no-store.hint: expected a text",
         *(
             f"feedback.yaml:9:22: sign-flipped.hint: unknown place `{{{name}}}`; {these}"
             for name in ("output.shape", "output", "output")
