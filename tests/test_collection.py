@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -43,3 +45,35 @@ def test_the_list_of_files_that_begin_first_names_only_what_there_is() -> None:
 def _defines(path: Path, function: str) -> bool:
     """Whether a file of tests has a function of that name."""
     return re.search(rf"def {function}\(", path.read_text(encoding="utf-8")) is not None
+
+
+ENDINGS = """
+import pytest
+
+@pytest.fixture
+def refused():
+    raise RuntimeError("before")
+
+@pytest.fixture
+def ending():
+    yield
+    raise RuntimeError("after")
+
+def test_right(): pass
+def test_wrong(capsys): print("printed"); assert "so" == "otherwise"
+def test_begun(refused): pass
+def test_ended(ending): pass
+def test_wrong_and_ended(ending): assert False
+def test_passed_over(): pytest.skip("for a reason")
+"""
+
+
+def test_another_process_says_what_failed(tmp_path: Path) -> None:
+    """It sends one report of a test that passed, and all three of any other."""
+    (tmp_path / "test_endings.py").write_text(ENDINGS, "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-n1", "--dist=loadfile", "-p", "tests.conftest"]
+    command += ["-c", str(TESTS.parent / "pyproject.toml"), "-p", "no:cacheprovider", str(tmp_path)]
+    ran = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False)
+    assert "3 errors" in ran.stdout, ran.stdout + ran.stderr
+    assert "2 failed, 2 passed, 1 skipped, 3 errors" in ran.stdout
+    assert all(words in ran.stdout for words in ("before", "after", "printed", "otherwise", "for a reason"))

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def folder(tmp_path: Path) -> Path:
     """A copy of an assignment with its reference beside it."""
     shutil.copytree(ROOT / "assignments/tiled-matmul", tmp_path / "assignments/tiled-matmul")
-    shutil.copytree(ROOT / "reference/matmul", tmp_path / "reference/matmul")
+    hundreds = shutil.ignore_patterns("mistakes", "__pycache__")
+    shutil.copytree(ROOT / "reference/matmul", tmp_path / "reference/matmul", ignore=hundreds)
     return tmp_path / "assignments/tiled-matmul"
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.assignment import load_assignment
+from grader.assignment import document, load_assignment
 from grader.errors import SpecError
 from tests.assignment.conftest import SOUND
 
@@ -38,6 +39,16 @@ def test_a_wrong_assignment_is_refused_with_these_words(name: str, write: Write,
     """All problems of a file are told at once, each with its place, its path and what was expected."""
     found = problems(write((FOLDER / f"{name}.yaml").read_bytes()))
     golden(f"assignment/{name}.txt", "".join(f"{problem}\n" for problem in found))
+
+
+def test_without_the_parser_in_c_the_words_are_the_same(
+    write: Write, golden: Golden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PyYAML has it on most machines, and the other one everywhere."""
+    monkeypatch.setattr(document, "_FAST_LOADER", yaml.SafeLoader)
+    for name in WRONG:
+        found = problems(write((FOLDER / f"{name}.yaml").read_bytes()))
+        golden(f"assignment/{name}.txt", "".join(f"{problem}\n" for problem in found))
 
 
 def test_problems_are_in_the_order_of_the_file(write: Write) -> None:

@@ -47,12 +47,14 @@ def examined(
     return {line.subject: [one for one in lines if one.subject == line.subject] for line in lines}
 
 
+@pytest.mark.usefixtures("_no_compiler")
 def test_where_nothing_shuts_strangers_in_a_class_cannot_be_graded() -> None:
     """As `grade` refuses it, with the same ways out."""
     (line,) = examined()["sandbox"]
     assert (line.mark, line.stops, line.fix) == (Mark.PROBLEM, True, sandbox_choice.HOW_TO_TRUST)
 
 
+@pytest.mark.usefixtures("_no_compiler")
 def test_whoever_trusts_all_files_is_not_told_that_they_are_shut_in() -> None:
     """It is no problem then, and not called ok."""
     (line,) = examined(trusted=True)["sandbox"]

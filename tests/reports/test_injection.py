@@ -275,7 +275,7 @@ def _benign(field: str, report: str, words: str) -> object:
 @pytest.mark.parametrize(
     "payload",
     [
-        pytest.param(payload, marks=[pytest.mark.slow] if number % 3 else [])
+        pytest.param(payload, marks=[pytest.mark.slow] if number % 6 else [])
         for number, payload in enumerate(PAYLOADS)
     ],
 )
