@@ -287,11 +287,9 @@ def _judge_estimate(item: RubricItem, baseline: str, steps: Steps, evidence: Evi
     trouble = _estimate_trouble(estimate, baseline, steps)
     if trouble:
         return error_result(item, trouble)
-    launches = dict(estimate.kernels)["student"].launches
-    if (
-        launches > 1
-    ):  # a launch that waits for a word of an earlier one would be estimated as if it did nothing
-        reason = text_of("needs-gpu-several-launches", launches=launches)
+    own = dict(estimate.kernels).get("student")
+    if own and own.launches > 1:  # one that waits for a word of an earlier one would be estimated as idle
+        reason = text_of("needs-gpu-several-launches", launches=own.launches)
         return CheckResult(item, Verdict.SKIP, NOTHING, reason, needs_gpu=True)
     return _judge_ratio(item, credit_steps(steps, 0.0), estimate, estimate.ratio)
 
