@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.assignment import recorded_counters, recorded_estimates, staff_kernel
-from grader.errors import log_swallowed
+from grader.errors import OurError, log_swallowed
 from grader.estimate import (
     ERROR_BOUND,
     MOST_CHANGES,
@@ -156,8 +156,8 @@ def _unrolled(
     if source is None:
         return None
     estimating = kind_of(request.assignment).estimating()
-    built = estimating.build_of(request.assignment, replace(submission, source=source), request.tools)
-    with suppress(NotEstimatedError):
+    with suppress(NotEstimatedError, OurError):
+        built = estimating.build_of(request.assignment, replace(submission, source=source), request.tools)
         return estimating.estimated(request, built, None).estimate if built.ok else None
     return None
 

@@ -33,6 +33,8 @@ LEAST_SHARE = 0.1
 MOST_CHANGES = 3
 MOST_LINES = 3
 """Lines of a limit that are named."""
+_SHOWN = 0.005
+"""Less would read 0 %."""
 
 
 class EstimateRow(NamedTuple):
@@ -210,12 +212,14 @@ def render(
 
 
 def _kernel(page: Page, label: str, time: str, kernel: KernelEstimate, source: Sequence[str]) -> None:
-    """Each limit with its share, and the lines that have most of it."""
+    """Each limit with its share, and the lines that have most of it; without those that would read 0 %."""
     heading = text_of("estimate-kernel", kernel=label, time=time, share=f"{100 * kernel.occupancy:.3g}")
     page.line((one_line(heading), "bold"))
     for limit in kernel.limits:
+        if limit.share < _SHOWN:
+            continue
         page.line(f"  {_percent(limit.share):>3} %  {limit_name(limit.limit)}")
         for line, share in limit.lines if source else ():
-            if 1 <= line <= len(source):
+            if 1 <= line <= len(source) and share >= _SHOWN:
                 code = source_line(source[line - 1].strip())
                 page.line((f"{_percent(share):>13} %  {line:>4} | ", "dim"), code)

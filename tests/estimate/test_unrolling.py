@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from grader.cpp import with_unrolled_loop
+from grader.errors import OurError
 from grader.estimate import ERROR_BOUND, rolled_loop
 from grader.kinds.estimating import estimate_submission
+from grader.kinds.kernel import estimating as kernel_estimating
 from grader.model import Submission
 from tests.emulator.nvcc import line_of
 from tests.estimate.launches import SOURCE, floats, tools
 from tests.estimate.test_estimate import estimated
 from tests.estimate.test_estimating import ASSIGNMENT, REFERENCE, SHAPE, plan_of, small
 
+if TYPE_CHECKING:
+    from grader.model import Assignment, Build
+    from grader.nvcc import Tools
+
 TILED = (REFERENCE / "solution.cu").read_text()
 NAIVE = (REFERENCE / "naive.cu").read_text()
+LOOP = next(line for line in NAIVE.splitlines() if "for (" in line)
+ROLLED = NAIVE.replace(LOOP, f"#pragma unroll 1\n{LOOP}")
+FAILS = b"// what we fail to build"
 
 
 def test_a_short_loop_that_takes_the_time_is_found_with_its_lines() -> None:
@@ -64,12 +75,27 @@ def changes(source: str) -> dict[str, tuple[float, int | None]]:
 
 def test_what_a_missing_unroll_costs_is_told_with_its_line() -> None:
     """On an H100 a naive product takes 2.8 times as long with `#pragma unroll 1` (`tests/bench/estimate`)."""
-    loop = next(line for line in NAIVE.splitlines() if "for (" in line)
-    rolled = NAIVE.replace("naiveMatMul", "tiledMatMul").replace(loop, f"#pragma unroll 1\n{loop}")
-    ((change, (gain, line)),) = changes(rolled).items()
+    ((change, (gain, line)),) = changes(ROLLED).items()
     assert change == "unrolled"
     assert gain > 1 + ERROR_BOUND
-    assert line == line_of(rolled, loop.strip())
+    assert line == line_of(ROLLED, LOOP.strip())
+
+
+@pytest.mark.parametrize("source", [b"}", b"", FAILS], ids=["no C++", "nothing", "our failure"])
+def test_a_loop_that_cannot_be_unrolled_costs_nobody_the_estimate(
+    monkeypatch: pytest.MonkeyPatch, source: bytes
+) -> None:
+    """Whatever the compiler makes of it, or fails to."""
+    plain = kernel_estimating.build_of
+
+    def build_of(assignment: Assignment, submission: Submission, own: Tools) -> Build:
+        if submission.source == FAILS:
+            raise OurError("no machine code could be made")
+        return plain(assignment, submission, own)
+
+    monkeypatch.setattr("grader.cpp.with_unrolled_loop", lambda *_: source)
+    monkeypatch.setattr(kernel_estimating, "build_of", build_of)
+    assert changes(ROLLED) == {}
 
 
 def test_nothing_is_said_of_loops_that_are_unrolled() -> None:

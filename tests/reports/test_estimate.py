@@ -157,15 +157,19 @@ def test_lines_are_named_where_few_of_them_have_half_of_a_limit() -> None:
 
 
 def test_no_more_than_three_limits_are_shown_and_none_that_takes_little() -> None:
-    """`grader estimate` shows all of them."""
-    codes = ("shared", "issue", "l1", "l2", "launch")
+    """`grader estimate` shows all of them, but for those that would read 0 %."""
+    codes = ("shared", "issue", "l1", "l2", "launch", "barrier")
     model = limited(
-        *(LimitShare(code, share) for code, share in zip(codes, (0.4, 0.3, 0.2, 0.1, 0.05), strict=True))
+        *(
+            LimitShare(code, share)
+            for code, share in zip(codes, (0.4, 0.3, 0.2, 0.1, 0.05, 0.004), strict=True)
+        )
     )
     assert "L1 bandwidth" in block(estimated(model))
     assert "L2 bandwidth" not in block(estimated(model))
     whole = estimate.render(model).plain
     assert "   5 %  what every launch takes" in whole
+    assert "barriers" not in whole
     assert "limited by" not in block(estimated(limited(LimitShare("launch", 0.05))))
 
 
