@@ -90,10 +90,11 @@ def estimate_kernel(
 def _as_estimate(sampled: SampledBlocks, time: KernelTime, device: Device) -> KernelEstimate:
     """The kernel's time with its limits, the largest first."""
     launching = min(1.0, device.launch_us / time.microseconds)
-    lines: dict[str, dict[int, float]] = {"launch": {0: launching}}
+    tail = time.tail * (1 - launching)
+    lines: dict[str, dict[int, float]] = {"launch": {0: launching}, "tail": {0: tail}}
     for (cause, line), share in time.shares.items():
         of_cause = lines.setdefault(cause, {})
-        of_cause[line] = of_cause.get(line, 0.0) + share * (1 - launching)
+        of_cause[line] = of_cause.get(line, 0.0) + share * (1 - launching - tail)
     limits = (
         LimitShare(cause, sum(by_line.values()), tuple(_largest_first(by_line)))
         for cause, by_line in lines.items()

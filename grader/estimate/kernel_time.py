@@ -40,13 +40,14 @@ class KernelTime:
     """What the model says of a launch, in microseconds and cycles of one multiprocessor.
 
     ``shares`` are the parts of its time by what warps wait for and line; ``busy`` how long each unit is
-    busy, of ``cycles``.
+    busy, of ``cycles``. ``tail`` is the part of these that blocks spread evenly would have saved, 0 to 1.
     """
 
     microseconds: float
     cycles: float
     shares: Mapping[tuple[str, int], float] = field(default_factory=dict)
     busy: Mapping[str, float] = field(default_factory=dict)
+    tail: float = 0.0
 
 
 def time_of(sampled: SampledBlocks, changed: Changed = AS_IS, traces: WarpTraces | None = None) -> KernelTime:
@@ -64,6 +65,7 @@ def time_of(sampled: SampledBlocks, changed: Changed = AS_IS, traces: WarpTraces
         cycles,
         {key: waited / total for key, waited in outcome.waits.cycles.items()},
         outcome.busy | {"cycles": outcome.cycles},
+        simulation.tail / cycles,
     )
 
 
@@ -102,6 +104,8 @@ class _Simulation:
         blocks = [warps[at : at + per_block] for at in range(0, len(warps), per_block)]
         self.blocks = _elsewhere(blocks, changed.times_the_blocks)
         self.rounds = max(1.0, sampled.launch.blocks / sampled.device.multiprocessors / len(self.blocks))
+        self.tail = 0.0
+        """The cycles that would be saved if all multiprocessors had as much of the last round to do."""
         self.outcome: Outcome
 
     def _chosen(self, window: int) -> list[bool]:
@@ -124,11 +128,12 @@ class _Simulation:
         a_round = self._to_the_end(self.outcome)
         full = int(self.rounds)
         rest = min(count, int(np.ceil((self.rounds - full) * count - 0.01)))
-        if not rest:
-            return a_round * full + gap * (full - 1)
-        if full >= _FEW_ROUNDS:
+        if rest and full >= _FEW_ROUNDS:
             return a_round * self.rounds + gap * full
-        return a_round * full + gap * full + self._to_the_end(self._run(self.blocks[:rest]))
+        working = a_round * full + (self._to_the_end(self._run(self.blocks[:rest])) if rest else 0.0)
+        if rest:
+            self.tail = max(0.0, working - a_round * self.rounds)
+        return working + gap * (full if rest else full - 1)
 
     def _of_short_blocks(self) -> float:
         """The cycles where blocks follow each other within what is simulated.

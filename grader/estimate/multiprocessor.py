@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from grader.estimate.memory_system import Asker, MemorySystem
+from grader.model import PIPES
 from grader.sass.listing import NO_SCOREBOARD
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 PARTITIONS = 4
 SCOREBOARDS = 6
-PIPES = 7
 
 ALONE = -1
 """The pipe of what only takes a slot."""
@@ -139,9 +139,9 @@ class Multiprocessor:
         self.device, self.operations = device, operations
         self.memory = MemorySystem(device, l1_bytes, active)
         self.slots = [0.0] * PARTITIONS
-        self.pipes = [[0.0] * PIPES for _ in range(PARTITIONS)]
+        self.pipes = [[0.0] * len(PIPES) for _ in range(PARTITIONS)]
         self.arrivals = 0.0
-        self.used = [0.0] * PIPES
+        self.used = [0.0] * len(PIPES)
         self.waits = Waits()
         self._warps: list[_Warp] = []
         self._blocks: list[_Block] = []
@@ -169,9 +169,7 @@ class Multiprocessor:
                 issued += 1
             else:
                 self._end(time, self._blocks[warp.block])
-        busy = self.memory.busy | {
-            f"pipe-{pipe}": cycles / PARTITIONS for pipe, cycles in enumerate(self.used)
-        }
+        busy = self.memory.busy | {PIPES[pipe]: cycles / PARTITIONS for pipe, cycles in enumerate(self.used)}
         busy["issue"] = issued / PARTITIONS
         ends = [block.end for block in self._blocks]
         return Outcome(max(ends), issued, busy, self.waits, [warp.marks for warp in self._warps], ends)
@@ -236,7 +234,7 @@ class Multiprocessor:
             pipes = self.pipes[partition]
             free = pipes[operation.pipe]
             if free > time:
-                self.waits.add("arithmetic", operation.line, free - time)
+                self.waits.add(PIPES[operation.pipe], operation.line, free - time)
                 time = free
             pipes[operation.pipe] = time + operation.busy
             self.used[operation.pipe] += operation.busy

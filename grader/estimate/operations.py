@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.estimate.multiprocessor import ALONE, Operation
+from grader.model import PIPES
 from grader.sass.listing import NO_SCOREBOARD
 
 if TYPE_CHECKING:
     from grader.estimate.devices import Device, Pipes
     from grader.sass.listing import Instruction
 
-FMA, HEAVY, ALU, HALF, DOUBLE, SPECIAL, UNIFORM = range(7)
-"""The pipes of a partition."""
+FMA, HEAVY, ALU, HALF, DOUBLE, SPECIAL, UNIFORM = range(len(PIPES))
+"""The pipes of a partition, in the order of `grader.model.PIPES`."""
 
 _FMA = frozenset(("FFMA", "FADD", "FMUL"))
 _HALF = frozenset(("HADD2", "HMUL2", "HFMA2", "HSETP2", "HMNMX2"))

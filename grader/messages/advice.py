@@ -84,7 +84,13 @@ _LAYOUT: Mapping[str, str] = {
 
 _LIMITS: Mapping[str, str] = {
     "limit-issue": "issuing instructions",
-    "limit-arithmetic": "arithmetic",
+    "limit-float32": "arithmetic in float32",
+    "limit-integer-products": "products of integers",
+    "limit-integer": "arithmetic with integers",
+    "limit-half": "arithmetic in half precision",
+    "limit-float64": "arithmetic in float64",
+    "limit-special": "special functions and conversions",
+    "limit-uniform": "arithmetic that all lanes have in common",
     "limit-shared": "shared-memory bandwidth",
     "limit-l1": "L1 bandwidth",
     "limit-l2": "L2 bandwidth",
@@ -92,6 +98,7 @@ _LIMITS: Mapping[str, str] = {
     "limit-memory-latency": "waiting for global memory",
     "limit-latency": "waiting for results of other instructions",
     "limit-barrier": "waiting at barriers",
+    "limit-tail": "multiprocessors without a block at the end",
     "limit-launch": "what every launch takes",
     "limit-host-copies": "copies between host and device",
 }

@@ -10,9 +10,14 @@ if TYPE_CHECKING:
     from grader.model.terms import Named
     from grader.model.work import Ratio
 
+PIPES = ("float32", "integer-products", "integer", "half", "float64", "special", "uniform")
+"""The pipes of a partition of a multiprocessor, as codes: what computes real numbers of 32 bits, products of
+integers, other integers, real numbers of 16 and of 64 bits, special functions with conversions, and what all
+lanes have in common."""
+
 LIMITS = (
     "issue",
-    "arithmetic",
+    *PIPES,
     "shared",
     "l1",
     "l2",
@@ -20,12 +25,14 @@ LIMITS = (
     "memory-latency",
     "latency",
     "barrier",
+    "tail",
     "launch",
     "host-copies",
 )
 """What may keep a kernel from being faster, as codes: slots to issue instructions in, the pipes that compute,
 bandwidth of shared memory, of L1, of L2 and of DRAM, waiting for global memory, waiting for results of other
-instructions, waiting at barriers, what every launch takes, and copies between host and device."""
+instructions, waiting at barriers, the last blocks while other multiprocessors have none, what every launch
+takes, and copies between host and device."""
 
 DEVICES = ("h200", "h100", "a100", "rtx4090", "t4")
 """The devices that are modelled, by the keys with which assignments and commands name them."""

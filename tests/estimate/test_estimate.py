@@ -107,6 +107,20 @@ def test_limits_add_up_and_come_with_the_largest_first() -> None:
     assert estimate.occupancy == 1.0
 
 
+def test_blocks_that_just_do_not_fit_are_a_tail() -> None:
+    """Twice as many as the device holds leave none; some more have it nearly to themselves."""
+    several = H100.multiprocessors * 2  # of 1024 threads each
+    shares = {}
+    for more in (0, 16):
+        limits = estimated(
+            "rolled", 2 * several + more, 1024, floats(1024 * (2 * several + more)), 2000
+        ).estimate
+        shares[more] = {limit.limit: limit.share for limit in limits.limits}
+        assert sum(shares[more].values()) == pytest.approx(1, abs=0.02)
+    assert shares[0]["tail"] == 0
+    assert 0.1 < shares[16]["tail"] < 0.4
+
+
 def test_a_chain_is_limited_by_its_own_results() -> None:
     """One warp alone."""
     estimate = estimated("chain", 1, 32, floats(32), 1000).estimate

@@ -98,8 +98,8 @@ def test_a_pipe_that_is_busy_takes_no_other_instruction() -> None:
     alone = simulate([warp((slow, 100))])
     mixed = simulate([[slow, FREE] * 100])
     assert alone.cycles == pytest.approx(mixed.cycles, abs=2) == pytest.approx(200, abs=2)
-    assert waited(alone, "arithmetic") == pytest.approx(100, abs=2)
-    assert waited(mixed, "arithmetic") == 0
+    assert waited(alone, "integer") == pytest.approx(100, abs=2)
+    assert waited(mixed, "integer") == 0
 
 
 @pytest.mark.parametrize("passes", [1.0, 2.0, 32.0])
