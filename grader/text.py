@@ -8,6 +8,7 @@ and UTF-8 refuse some code points. Whatever is not plainly visible is written ou
 from __future__ import annotations
 
 import re
+from string import Formatter
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -150,3 +151,8 @@ def _code_of(character: str) -> str:
 
 def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def placeholders(template: str) -> frozenset[str]:
+    """The names in the braces of a text that is filled in; raises ValueError where these do not match."""
+    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name is not None)

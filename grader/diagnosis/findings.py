@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from grader.diagnosis.causes import ARRAY_NAME, IMPORTANCE, NO_CONTEXT, mistake_behind
 from grader.diagnosis.facts import Diagnosis
 from grader.messages import text_of
-from grader.mistakes import placeholders, texts_of_course
+from grader.mistakes import texts_of_course
 from grader.model import FindingCode, FindingKind, Severity, Verdict
+from grader.text import placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

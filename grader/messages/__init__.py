@@ -22,9 +22,9 @@ from grader.messages.sentences import (
     TEXTS,
     Sentences,
     misplaced,
-    named_fields,
 )
 from grader.model import FindingCode
+from grader.text import placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -62,7 +62,7 @@ _CURRENT: ContextVar[Sentences] = ContextVar("sentences", default=ENGLISH)
 def allowed_fields(table: str, name: str) -> frozenset[str]:
     """The fields that a text of one of `TABLES` may hold; KeyError for one that does not exist."""
     more = {"messages": COMMON, "hidden": hidden.FIELDS}.get(table, frozenset())
-    return named_fields(TABLES[table][name]) | more
+    return placeholders(TABLES[table][name]) | more
 
 
 def fits(table: str, name: str, text: str) -> bool:

@@ -81,11 +81,6 @@ COMMON = frozenset({"array", "block", "element", "line", "other_line", "other_th
 UNKNOWN = "?"
 
 
-def named_fields(template: str) -> frozenset[str]:
-    """The fields of a template; raises ValueError where its braces do not match."""
-    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name is not None)
-
-
 def misplaced(text: str, allowed: Collection[str], original: str = "") -> tuple[str, ...]:
     """The placeholders of a text that it may not hold; ValueError where its braces do not match.
 

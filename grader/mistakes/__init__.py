@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
+
+from grader.text import placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,11 +74,6 @@ FIELDS = MistakeTexts._fields
 
 OUTPUT_PLACEHOLDERS = frozenset({"output", "a", "b", "tile"})
 FINDING_PLACEHOLDERS = frozenset({"array", "at", "other_at", "between", "around", "constants"})
-
-
-def placeholders(text: str) -> frozenset[str]:
-    """The places that a text holds; raises ValueError where its braces do not match."""
-    return frozenset(name for _, name, _, _ in Formatter().parse(text) if name is not None)
 
 
 def allowed_placeholders(mistake: str, field: str) -> frozenset[str]:

@@ -15,8 +15,7 @@ from grader.checks.wording import concealed
 from grader.diagnosis import WrongOutput, advise, explain_findings, explain_output
 from grader.errors import SpecError
 from grader.messages import TABLES, sentences_of, speaking
-from grader.messages.sentences import named_fields
-from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts, placeholders, texts_of_course
+from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts, texts_of_course
 from grader.model import (
     Access,
     Assignment,
@@ -29,6 +28,7 @@ from grader.model import (
     RubricItem,
 )
 from grader.reports.text import caused
+from grader.text import placeholders
 from tests.assignment.conftest import SOUND
 from tests.references import MISTAKES, hypotheses
 
@@ -72,7 +72,7 @@ def test_a_translation_has_every_sentence_about_findings_with_its_fields(write: 
     texts_of_table = dict(dict(loaded(write, GERMAN).feedback)[table])
     assert set(texts_of_table) == set(TABLES[table])
     for name, text in texts_of_table.items():
-        assert named_fields(text) == named_fields(TABLES[table][name]), name
+        assert placeholders(text) == placeholders(TABLES[table][name]), name
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

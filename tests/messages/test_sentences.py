@@ -21,7 +21,6 @@ from grader.messages.sentences import (
     TEXT_TABLES,
     TEXTS,
     Sentences,
-    named_fields,
 )
 from grader.model import (
     CHANGES,
@@ -35,6 +34,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from grader.text import placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ def test_every_code_is_in_the_description_of_grades() -> None:
 @pytest.mark.parametrize("code", TEMPLATES)
 def test_every_field_of_a_sentence_is_filled(code: FindingCode) -> None:
     """By the finding itself, or by a detail of that name."""
-    details = tuple((name, 7) for name in sorted(named_fields(TEMPLATES[code])))
+    details = tuple((name, 7) for name in sorted(placeholders(TEMPLATES[code])))
     text = ENGLISH.sentence(Finding(FindingKind.OUT_OF_BOUNDS, code=code, details=details))
     assert text
     assert "{" not in text
