@@ -31,7 +31,7 @@ from grader.checks.credit import (
     reached,
 )
 from grader.messages import text_of
-from grader.model import PROBLEMS, CheckResult, Finding, FindingKind, Ratio, Severity, Verdict
+from grader.model import PROBLEMS, STUDENT, CheckResult, Finding, FindingKind, Ratio, Severity, Verdict
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -214,9 +214,9 @@ def _message(timing: Timing, speedup: Ratio, steps: tuple[CreditStep, ...], earn
 def _times(timing: Timing) -> str:
     """`0.281 ms against 0.427 ms at M = K = N = 1024; `, of what is known."""
     times = dict(timing.milliseconds)
-    if not {"student", timing.baseline} <= times.keys():
+    if not {STUDENT, timing.baseline} <= times.keys():
         return ""
-    student, baseline = milliseconds(times["student"], times[timing.baseline])
+    student, baseline = milliseconds(times[STUDENT], times[timing.baseline])
     shape = wording.sizes(timing.shape)
     name = "times-against-at" if shape else "times-against"
     return text_of(name, student=student, baseline=baseline, shape=shape)
@@ -236,9 +236,9 @@ def _against_others(timing: Timing) -> str:
     times = dict(timing.milliseconds)
     names = {timing.baseline: "baseline-takes", "solution": "solution-takes"}
     others = [name for name in names if name in times]
-    if "student" not in times or not others:
+    if STUDENT not in times or not others:
         return text_of("slower")
-    student, *rest = milliseconds(times["student"], *(times[name] for name in others))
+    student, *rest = milliseconds(times[STUDENT], *(times[name] for name in others))
     comparisons = text_of("and").join(
         text_of(names[name], baseline=timing.baseline, time=time)
         for name, time in zip(others, rest, strict=True)
@@ -287,9 +287,11 @@ def _judge_estimate(item: RubricItem, baseline: str, steps: Steps, evidence: Evi
     trouble = _estimate_trouble(estimate, baseline, steps)
     if trouble:
         return error_result(item, trouble)
-    own = dict(estimate.kernels).get("student")
-    if own and own.launches > 1:  # one that waits for a word of an earlier one would be estimated as idle
-        reason = text_of("needs-gpu-several-launches", launches=own.launches)
+    student = dict(estimate.kernels).get(STUDENT)
+    if (
+        student and student.launches > 1
+    ):  # one that waits for a word of an earlier one would be estimated as idle
+        reason = text_of("needs-gpu-several-launches", launches=student.launches)
         return CheckResult(item, Verdict.SKIP, NOTHING, reason, needs_gpu=True)
     return _judge_ratio(item, credit_steps(steps, 0.0), estimate, estimate.ratio)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from grader.model import KernelEstimate, LimitShare
+from grader.model import KernelEstimate, LimitShare, ordered_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,11 +53,6 @@ def combined(parts: Sequence[tuple[int, KernelEstimate]]) -> KernelEstimate:
                 of_limit[line] = of_limit.get(line, 0.0) + weight * share
         if part.occupancy:
             launched, resident = launched + weight, resident + weight * part.occupancy
-    limits = (LimitShare(limit, share, _largest_first(lines[limit])) for limit, share in shares.items())
-    ordered = sorted(limits, key=lambda limit: -limit.share)
     launches = sum(times * part.launches for times, part in parts)
-    return KernelEstimate(whole, tuple(ordered), resident / launched if launched else 0.0, launches)
-
-
-def _largest_first(lines: dict[int, float]) -> tuple[tuple[int, float], ...]:
-    return tuple(sorted(lines.items(), key=lambda pair: -pair[1]))
+    occupancy = resident / launched if launched else 0.0
+    return KernelEstimate(whole, ordered_limits(shares, lines), occupancy, launches)

@@ -19,12 +19,12 @@ from grader.estimate.devices import DEVICES
 from grader.estimate.kernel_time import time_of
 from grader.estimate.sampling import sample
 from grader.estimate.warps import Changed, WarpTraces
-from grader.model import LIMITS, EstimatedChange, KernelEstimate, LimitShare, Ratio
+from grader.model import LIMITS, EstimatedChange, KernelEstimate, LimitShare, Ratio, ordered_limits
 from grader.sass.listing import Label, UnknownCodeError
 from grader.sass.machine import StrayError, TooMuchWorkError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from grader.estimate.sampling import SampledBlocks
     from grader.model import Argument, Build, Launch, Named
     from grader.nvcc import MachineCode
+    from grader.sass.listing import Instruction
 
 ERROR_BOUND = 0.37
 """The share by which nine in ten ratios were off at most, of kernels that the model had never been compared
@@ -95,18 +96,8 @@ def _as_estimate(sampled: SampledBlocks, time: KernelTime, device: Device) -> Ke
     for (cause, line), share in time.shares.items():
         of_cause = lines.setdefault(cause, {})
         of_cause[line] = of_cause.get(line, 0.0) + share * (1 - launching - tail)
-    limits = (
-        LimitShare(cause, sum(by_line.values()), tuple(_largest_first(by_line)))
-        for cause, by_line in lines.items()
-        if cause in LIMITS
-    )
-    ordered = sorted(limits, key=lambda limit: -limit.share)
-    return KernelEstimate(time.microseconds / 1000, tuple(ordered), sampled.occupancy)
-
-
-def _largest_first(by_line: dict[int, float]) -> Iterator[tuple[int, float]]:
-    ordered = sorted(by_line.items(), key=lambda pair: -pair[1])
-    return ((line, share) for line, share in ordered if line)
+    shares = {cause: sum(by_line.values()) for cause, by_line in lines.items() if cause in LIMITS}
+    return KernelEstimate(time.microseconds / 1000, ordered_limits(shares, lines), sampled.occupancy)
 
 
 def ratio_of(baseline: KernelEstimate, submission: KernelEstimate) -> Ratio:
@@ -156,13 +147,13 @@ def rolled_loop(kernel: EstimatedKernel) -> tuple[int, int] | None:
     it would be beyond the model's error.
     """
     code = kernel.sampled.launch.listing.instructions
+    loops = list(_short_loops(code))
+    if not loops:
+        return None
     numbers = np.array([instruction.line for instruction in code])
     executed = _executed(kernel.sampled)
     best, most = None, 1 - 1 / (1 + ERROR_BOUND)
-    for at, instruction in enumerate(code):
-        first = next((o.target for o in instruction.operands if isinstance(o, Label)), at + 1)
-        if not 0 <= at - first < _SHORT_TURN:
-            continue
+    for first, at in loops:
         lines = set(numbers[first : at + 1].tolist()) - {0}
         of_lines = executed[np.isin(numbers, list(lines))].sum()
         # What is left over by an unrolled loop is a loop on the same lines, and takes little of their time.
@@ -175,6 +166,14 @@ def rolled_loop(kernel: EstimatedKernel) -> tuple[int, int] | None:
         if share > most:
             best, most = (min(lines), max(lines)), share
     return best
+
+
+def _short_loops(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:
+    """First and last instruction of each loop of a few."""
+    for at, instruction in enumerate(code):
+        first = next((o.target for o in instruction.operands if isinstance(o, Label)), at + 1)
+        if 0 <= at - first < _SHORT_TURN:
+            yield first, at
 
 
 def _executed(sampled: SampledBlocks) -> NDArray[np.int64]:

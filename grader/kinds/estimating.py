@@ -27,7 +27,7 @@ from grader.estimate import (
 from grader.estimate.cache import entry_for, load, store
 from grader.kinds import kind_of, require_built, staff_submission
 from grader.kinds.estimate_request import EstimateRequest, code_for
-from grader.model import DEVICES, Estimate, EstimatedChange
+from grader.model import DEVICES, STUDENT, Estimate, EstimatedChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     )
     from grader.nvcc import MachineCode, Tools
     from grader.plan import Plan
-
-STUDENT = "student"
 
 
 def device_for(plan: Plan) -> str:

@@ -23,10 +23,12 @@ from grader.model.estimate import (
     LIMITS,
     PIPES,
     PROBLEMS,
+    STUDENT,
     Estimate,
     EstimatedChange,
     KernelEstimate,
     LimitShare,
+    ordered_limits,
 )
 from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
 from grader.model.grade import (
@@ -102,6 +104,7 @@ __all__ = [
     "PIPES",
     "PROBLEMS",
     "SEVERITIES",
+    "STUDENT",
     "TOO_MUCH_WORK",
     "TRACED",
     "Access",
@@ -171,4 +174,5 @@ __all__ = [
     "Verdict",
     "Visibility",
     "WrongElement",
+    "ordered_limits",
 ]

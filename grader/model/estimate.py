@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from grader.model.findings import Detail
     from grader.model.terms import Named
     from grader.model.work import Ratio
@@ -33,6 +35,9 @@ LIMITS = (
 bandwidth of shared memory, of L1, of L2 and of DRAM, waiting for global memory, waiting for results of other
 instructions, waiting at barriers, the last blocks while other multiprocessors have none, what every launch
 takes, and copies between host and device."""
+
+STUDENT = "student"
+"""The name of the submission's kernel among those of an estimate, and of a timing."""
 
 DEVICES = ("h200", "h100", "a100", "rtx4090", "t4")
 """The devices that are modelled, by the keys with which assignments and commands name them."""
@@ -69,6 +74,19 @@ class LimitShare:
     limit: str
     share: float
     lines: tuple[tuple[int, float], ...] = ()
+
+
+def ordered_limits(
+    shares: Mapping[str, float], lines: Mapping[str, Mapping[int, float]]
+) -> tuple[LimitShare, ...]:
+    """Limits with their shares of a time and their lines, the largest first; line 0 stands for none."""
+
+    def of_limit(limit: str) -> Iterator[tuple[int, float]]:
+        by_share = sorted(lines.get(limit, {}).items(), key=lambda pair: -pair[1])
+        return ((line, share) for line, share in by_share if line)
+
+    by_share = sorted(shares.items(), key=lambda pair: -pair[1])
+    return tuple(LimitShare(limit, share, tuple(of_limit(limit))) for limit, share in by_share)
 
 
 @dataclass(frozen=True, slots=True)

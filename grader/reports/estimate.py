@@ -12,7 +12,7 @@ from grader.checks.credit import decimals, milliseconds
 from grader.checks.speedup import FEWEST_ESTIMATED, WRONG_RESULTS, error_in_words, estimate_problem
 from grader.checks.wording import capital, sizes
 from grader.messages import text_of
-from grader.model import CHANGES, LIMITS, PROBLEMS, Verdict
+from grader.model import CHANGES, LIMITS, PROBLEMS, STUDENT, Verdict
 from grader.reports.layout import Page
 from grader.text import one_line, source_line
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 SPEEDUP = "speedup"
 """The check that asks for a speed."""
-STUDENT = "student"
-"""The name of the submission's kernel among those of an estimate."""
 MOST_LIMITS = 3
 LEAST_SHARE = 0.1
 """Of the time: a limit that takes less is not worth a line."""

@@ -147,7 +147,7 @@ class _Memory:
         cls, built: Build, recording: Recording, arguments: tuple[Argument, ...], *, on_host: bool
     ) -> _Memory:
         """The arrays before the first step; what the function allocates is full of zeros."""
-        given = {a.name: _as_bytes(a.value) for a in arguments if a.direction != "value"}
+        inputs = {a.name: _as_bytes(a.value) for a in arguments if a.direction != "value"}
         from_host = {name: np.frombuffer(content, np.uint8) for name, content in recording.contents}
         from_host[HOST] = np.zeros(recording.host_bytes, np.uint8)
         scratch = {name: np.zeros(size, np.uint8) for name, size in recording.scratch}
@@ -157,8 +157,8 @@ class _Memory:
             for variable in module.variables
             if variable.name in recording.variables
         }
-        hosts = frozenset(from_host) | (frozenset(given) if on_host else frozenset())
-        return cls(given | from_host | scratch | variables, hosts, frozenset(variables))
+        hosts = frozenset(from_host) | (frozenset(inputs) if on_host else frozenset())
+        return cls(inputs | from_host | scratch | variables, hosts, frozenset(variables))
 
     def move(self, step: CopyStep | FillStep) -> None:
         """Do a copy or a fill."""
