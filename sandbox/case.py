@@ -48,6 +48,34 @@ def run_case(
     gone with it, as it is in the emulator, and a case gives the same wherever it stands in the order. Raises
     DeviceFault where the fault is not the kernel's: no memory, no such kernel, a device that is broken.
     """
+    launch = laid_out(device, case, code, folder, room)
+    ready(launch.places_and_sizes())
+    launched = _timed if launch.arena.is_read_back else _launched
+    record = launched(device, case, launch.function, launch.values)
+    if record["state"] == "done":
+        record |= _outcome(launch.arena, launch.variables, case["name"], folder)
+    if record["state"] in ("done", "refused"):
+        launch.arena.release()
+    return record
+
+
+class LaidOut(NamedTuple):
+    """A launch whose arrays are on the device."""
+
+    function: int
+    values: list[np.generic]
+    arrays: list[Array]
+    arena: Arena
+    variables: Variables
+
+    def places_and_sizes(self) -> dict[str, list[int]]:
+        """The address and the bytes of each array."""
+        places = self.arena.places() | self.variables.places()
+        return {array.name: [places[array.name], array.content.nbytes] for array in self.arrays}
+
+
+def laid_out(device: Device, case: Mapping[str, Any], code: Code, folder: Path, room: Room) -> LaidOut:
+    """Copy a case's arrays to the device, into a module as the file has it; raises as `run_case` does."""
     given = [each for each in case["arguments"] if each["direction"] != "value"]
     arrays = [_array(each, folder) for each in given]
     in_memory = [a for a, each in zip(arrays, given, strict=True) if not each.get("symbol")]
@@ -57,14 +85,7 @@ def run_case(
     variables = Variables(device, code, in_variables)
     arena = room(device, in_memory)
     places = arena.places() | variables.places()
-    ready({array.name: [places[array.name], array.content.nbytes] for array in arrays})
-    launched = _timed if arena.is_read_back else _launched
-    record = launched(device, case, function, _values(case, places))
-    if record["state"] == "done":
-        record |= _outcome(arena, variables, case["name"], folder)
-    if record["state"] in ("done", "refused"):
-        arena.release()
-    return record
+    return LaidOut(function, _values(case, places), arrays, arena, variables)
 
 
 def _array(argument: Mapping[str, Any], folder: Path) -> Array:

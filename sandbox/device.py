@@ -197,20 +197,27 @@ class Device(Context):
         block: Sequence[int],
         shared: int,
         arguments: Sequence[np.generic],
+        stream: int = 0,
     ) -> None:
         """Launch a kernel; ``arguments`` are NumPy scalars of the widths of its parameters.
 
-        A DeviceFault here means that the launch was refused; what the kernel does comes with `synchronize`.
+        ``stream`` is one of `streams`, or 0 for the default stream. A DeviceFault here means that the launch
+        was refused; what the kernel does comes with `synchronize`.
         """
         packed = _packed(arguments)
         with self._faults():
             self._allow_shared(function, shared)
             self.watch.begin()
             try:
-                self._driver.launchKernel(function, *grid, *block, shared, 0, packed.address, 0)
+                self._driver.launchKernel(function, *grid, *block, shared, stream, packed.address, 0)
             except RuntimeError:
                 self.watch.end()
                 raise
+
+    def streams(self, count: int) -> list[int]:
+        """New streams; what is in them waits for what the default stream was given before."""
+        with self._faults():
+            return [int(self._runtime.streamCreate()) for _ in range(count)]
 
     # time
 

@@ -19,6 +19,7 @@ from faults import described
 from results import Results
 from supervisor import Supervisor
 from tasks import Job, work_off_here
+from together import work_off_together
 from watch import Watch
 
 if TYPE_CHECKING:
@@ -69,6 +70,21 @@ def _sanitize(job: Job, results: Results, begun: float) -> None:
     results.seconds["cases"] = time.monotonic() - begun
 
 
+def _together(job: Job, results: Results, begun: float) -> None:
+    """The same, several launches at a time; the first that goes wrong ends it."""
+    results.write()
+
+    def tell(kind: str, value: Any) -> None:  # noqa: ANN401 - JSON
+        if kind == "device":
+            results.device, results.seconds["context"] = value
+        else:
+            results.done({at: job.cases[at]["name"] for at in value})
+        results.write()
+
+    work_off_together(job, tell)
+    results.seconds["cases"] = time.monotonic() - begun
+
+
 def silence() -> None:
     """Let the standard output lead nowhere, in this process and those that it forks."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -76,7 +92,11 @@ def silence() -> None:
     os.close(nowhere)
 
 
-MODES: dict[str, Callable[[Job, Results, float], None]] = {"run": _run, "sanitize": _sanitize}
+MODES: dict[str, Callable[[Job, Results, float], None]] = {
+    "run": _run,
+    "sanitize": _sanitize,
+    "together": _together,
+}
 
 if __name__ == "__main__":
     silence()

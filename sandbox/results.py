@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from case import Record
@@ -41,6 +42,10 @@ class Results:
         }
         if self._cases[at]["state"] != "lost" and "message" not in record:
             self._cases[at].pop("message", None)
+
+    def done(self, cases: Mapping[int, str]) -> None:
+        """Cases, by number with their names, came to their end."""
+        self._cases |= {at: {"name": name, "state": "done"} for at, name in cases.items()}
 
     def state(self, at: int) -> str:
         """The state of a case, empty for one that has not begun."""

@@ -130,7 +130,7 @@ class GpuBackend(Backend):
 def _launches(cases: tuple[PreparedCase, ...], runs: tuple[Run, ...]) -> dict[int, DeviceCase]:
     """What is launched on the GPU, by the case's number: all that can be, and that the emulator saw end."""
     return {
-        index: DeviceCase(index, case.launch, case.arguments)
+        index: DeviceCase(index, case.launch, case.arguments, followed=_is_followed(run))
         for index, (case, run) in enumerate(zip(cases, runs, strict=True))
         if not isinstance(case.launch, Finding) and not _never_ends(run)
     }
@@ -162,6 +162,11 @@ def _as_on_device(built: Build, observed: Observed | None) -> Build:
         return built
     taken = replace(built.resources, registers=student.registers, shared_bytes=student.shared_bytes)
     return replace(built, resources=taken)
+
+
+def _is_followed(run: Run) -> bool:
+    """Whether the emulator saw a launch as a whole."""
+    return run.completed and not run.error and not run.too_much_work
 
 
 def _is_clean(run: Run) -> bool:

@@ -105,6 +105,12 @@ class Executor:
     grade: Callable[[int, Sequence[Submission]], Iterator[Graded]]
 
 
+def at_once(backend: Backend) -> int:
+    """How many submissions to grade at a time where nobody says: those that wait for a GPU need no core."""
+    cores = len(os.sched_getaffinity(0))
+    return cores * 3 // 2 if backend.pool else cores
+
+
 def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backend, jobs: int) -> Executor:
     """Processes of this machine, ``jobs`` at a time; answers need no ``tools``."""
 

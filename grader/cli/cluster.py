@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -68,7 +69,8 @@ def executor(options: argparse.Namespace, assignment: Assignment, number: int) -
     with suppress(UsageError):  # of a folder that is none: said when it is locked
         earlier = OutFolder(options.out).session()
     say = partial(setup.console(stderr=True).print, soft_wrap=True)
-    where = schedulers.scheduler(options.cluster, nodes=options.nodes, jobs=options.jobs, folder=options.out)
+    jobs = options.jobs or len(os.sched_getaffinity(0))
+    where = schedulers.scheduler(options.cluster, nodes=options.nodes, jobs=jobs, folder=options.out)
     with where as cluster, nodes.on_cluster(cluster, request, earlier, say) as graded:
         if cluster.dashboard:
             say(f"dashboard: {cluster.dashboard}")

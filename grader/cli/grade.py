@@ -22,7 +22,7 @@ from rich.progress import (
 from grader import pipeline, sandbox_choice
 from grader.assignment import draw_seed
 from grader.backends.emulator import EMULATOR
-from grader.batch import OutFolder, adjusting, on_this_machine
+from grader.batch import OutFolder, adjusting, at_once, on_this_machine
 from grader.batch.class_page import PageInProgress, class_files, write_similar
 from grader.batch.folder import IMPORT, load_grade
 from grader.batch.identities import keep as keep_identities
@@ -108,8 +108,7 @@ def _add_class(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--jobs",
         type=arguments.positive,
-        default=len(os.sched_getaffinity(0)),
-        help="submissions at a time (default: the number of cores)",
+        help="submissions at a time (default: the number of cores, half as many again with a GPU)",
     )
     parser.add_argument(
         "--roster",
@@ -176,7 +175,7 @@ def _executor(options: argparse.Namespace, assignment: Assignment, number: int) 
     if assignment.interface.asks_questions:
         if options.cluster:
             raise UsageError(f"`{assignment.id}` asks questions, which are graded here: leave out --cluster")
-        yield on_this_machine(assignment, None, EMULATOR, options.jobs)
+        yield on_this_machine(assignment, None, EMULATOR, options.jobs or at_once(EMULATOR))
         return
     if options.cluster:
         with cluster.executor(options, assignment, number) as executor:
@@ -189,7 +188,7 @@ def _executor(options: argparse.Namespace, assignment: Assignment, number: int) 
         setup.console(stderr=True).print(f"sandbox: {tools.sandbox.name}")
     backend = setup.on_trial(setup.backend(options, tools, gpus), tools)
     try:
-        yield on_this_machine(assignment, tools, backend, options.jobs)
+        yield on_this_machine(assignment, tools, backend, options.jobs or at_once(backend))
     finally:
         sandbox_choice.sweep(tools.sandbox)
 

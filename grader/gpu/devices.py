@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cupy-cuda13x>=13.6' 'nvidia-ml-py>=12.560'`"
 
 HARNESS, TOOLS = "harness", "tools"
-HARNESSES = 3
+HARNESSES = 5
 """Harnesses on a GPU at once: others prepare while one of them times."""
 
 LEAST_TOOLS, MOST_TOOLS = 4, 12

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -29,20 +29,24 @@ from grader.gpu.request import (
     Where,
     has_variables,
     helpers_source,
+    launches_of,
     name_for,
     run_job,
+    shared_job,
     symbols_of,
     widths,
     with_copies,
 )
+from grader.gpu.shared_runs import is_silent, merged, queue_folder
 from grader.nvcc import assemble, compile_own
 from grader.sandbox import Stage, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from grader.gpu.devices import Gpu
-    from grader.gpu.request import DeviceCase, TimingJob
+    from grader.gpu.request import DeviceCase, Launches, TimingJob
     from grader.gpu.sanitizer import ToolReport
     from grader.model import Build, Named, Run
     from grader.nvcc import Tools
@@ -54,8 +58,9 @@ GRADED = "graded"
 ENDED = ("done", "fault")
 """States of cases that are worth a tool's time: a kernel that hangs would hang under it, too."""
 
-SANITIZED_WORK = 2**22
-"""Cases are given to the tools, the smallest first, until this much work (the product of their sizes)."""
+ALONE_WORK, BESIDE_WORK = 2**22, 2**19
+"""Cases are given to the tools, the smallest first, until this much work (the product of their sizes): of
+those that a tool alone can judge, and of those that the emulator has judged as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +147,7 @@ def observe(
         try:
             with stage_on(gpu, tools) as inside:
                 given = (built, file, cases, timing)
-                return _Attempt(gpu, pool, inside, *given, is_suspected=is_suspected).observed()
+                return _Attempt(gpu, pool, tools, inside, *given, is_suspected=is_suspected).observed()
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem
@@ -163,10 +168,11 @@ def _why(gpus: tuple[Gpu, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One submission on one GPU. Every method may raise OurError."""
+    """One submission on one GPU, with the ``tools`` in its sandbox. Every method may raise OurError."""
 
     gpu: Gpu
     pool: GpuPool
+    machine: Tools
     tools: Tools
     built: Build
     file: str
@@ -177,7 +183,7 @@ class _Attempt:
     def observed(self) -> Observed:
         """The harness, and beside it the tools."""
         began = time.perf_counter()
-        chosen = small_enough(self.cases)
+        chosen = for_tools(self.cases, self.pool.races)
         with ThreadPoolExecutor(1) as beside:
             reporting = beside.submit(self._reports, chosen)
             result, answer = self._ran()
@@ -186,7 +192,7 @@ class _Attempt:
         answered = {case.name: case for case in answer.cases}
         runs = tuple((c.index, run_of(c, answered.get(str(c.index)), result, self.file)) for c in self.cases)
         ended = (c for c in self.cases if str(c.index) in answered and answered[str(c.index)].state in ENDED)
-        worthwhile = small_enough(tuple(ended))
+        worthwhile = for_tools(tuple(ended), self.pool.races)
         if worthwhile != chosen:
             reports = self._reports(worthwhile)
         seconds = (
@@ -222,6 +228,10 @@ class _Attempt:
         helpers = dict(self.pool.helpers)[self.gpu.architecture]
         return Where(self.pool.python, helpers, self.gpu.uuid, lock)
 
+    def _where_watched(self) -> Where:
+        """The same for what a tool watches, which gives way to what is timed."""
+        return self._where(str(devices.lock_file(self.gpu)))
+
     def _widths(self) -> Named[str]:
         return widths(self.cases[0].arguments if self.cases else (), self.built.parameter_bytes)
 
@@ -236,30 +246,44 @@ class _Attempt:
         graded = tuple(
             replace(case, index=case.index + sanitizer.OF_GRADED_BUILD, image=GRADED) for case in cases
         )
-        plain = () if self.is_suspected else self._plain_reports(names, (*cases, *graded))
-        left = tuple(tool for tool in names if tool not in dict(plain))
-        reports = dict(plain) | dict(self._named_reports(left, cases, graded) if left else ())
+        silent = () if self.is_suspected else self._silent_reports(names, (*cases, *graded))
+        left = tuple(tool for tool in names if tool not in dict(silent))
+        reports = dict(silent) | dict(self._named_reports(left, cases, graded) if left else ())
         return tuple(sanitizer.of_both_builds(reports[tool]) for tool in names)
 
-    def _plain_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
-        """What the tools say where all cases launch one kernel of each build; nothing of findings.
+    def _silent_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
+        """What tools say that are silent about launches of one kernel of each build; nothing of findings.
 
-        It takes less than a copy for each: a tool rewrites every kernel that is loaded.
+        It takes less than a copy for each launch: a tool rewrites every kernel that is loaded. And others'
+        launches may share the run.
         """
         images = (
             (STUDENT, self._plain(self.built.hazard_ptx, optimised=False)),
             (GRADED, self._plain(self.built.ptx, optimised=True)),
         )
+        own = launches_of(images, launches)
 
         def report(tool: str) -> Named[ToolReport]:
-            with devices.slot(self.gpu, devices.TOOLS):
-                result = self.tools.sandbox.run(self._job(tool, images, launches))
-            report = sanitizer.read(tool, result, launches, self.file)
-            is_final = report.verdict == sanitizer.CLEAN or result.outcome.status is Status.TIME
-            return ((tool, report),) if is_final else ()
+            command = sanitizer.command(tool, self.pool.sanitizer)
+            folder = queue_folder(self._where_watched(), self.tools.sandbox.name, command)
+            is_clear = is_silent(folder, own, lambda members: self._is_silent(tool, members))
+            return ((tool, sanitizer.silent_report(tool, launches)),) if is_clear else ()
 
         with ThreadPoolExecutor(len(names)) as pool:
             return tuple(chain.from_iterable(pool.map(report, names)))
+
+    def _is_silent(self, tool: str, members: Sequence[Launches]) -> bool:
+        """Whether nothing came of several submissions' launches under a tool, in a sandbox for them alone."""
+        launches = merged(members)
+        where = self._where_watched()
+        job = shared_job(where, launches, sanitizer.command(tool, self.pool.sanitizer), sanitizer.files(tool))
+        with devices.slot(self.gpu, devices.TOOLS), self._stage(len(members)) as tools:
+            result = tools.sandbox.run(job)
+        return sanitizer.is_silent(tool, result, (case["name"] for case in launches.cases))
+
+    def _stage(self, members: int) -> AbstractContextManager[Tools]:
+        """This submission's sandbox for itself, and one of their own for what several share."""
+        return nullcontext(self.tools) if members == 1 else stage_on(self.gpu, self.machine)
 
     def _named_reports(
         self, names: tuple[str, ...], cases: tuple[DeviceCase, ...], graded: tuple[DeviceCase, ...]
@@ -278,7 +302,7 @@ class _Attempt:
         self, tool: str, images: Named[Image], cases: tuple[DeviceCase, ...], entries: Named[str] = ()
     ) -> Job:
         return run_job(
-            self._where(str(devices.lock_file(self.gpu))),
+            self._where_watched(),
             images,
             cases,
             mode="sanitize",
@@ -336,16 +360,27 @@ def _answer(result: Result) -> HarnessAnswer:
     return answer
 
 
-def small_enough(cases: tuple[DeviceCase, ...]) -> tuple[DeviceCase, ...]:
-    """The cases for the tools, which slow a kernel down a hundredfold: the smallest ones, in their order."""
+def for_tools(cases: tuple[DeviceCase, ...], races: RaceJudge) -> tuple[DeviceCase, ...]:
+    """The cases for the tools, which slow a kernel down a hundredfold, in their order.
+
+    Where the emulator has followed a launch, and its word counts, a tool is a second witness.
+    """
+    beside = [case for case in cases if case.followed and races.asks_emulator]
+    alone = [case for case in cases if not (case.followed and races.asks_emulator)]
+    chosen = _smallest(alone, ALONE_WORK) | _smallest(beside, BESIDE_WORK)
+    return tuple(case for case in cases if case.index in chosen)
+
+
+def _smallest(cases: list[DeviceCase], most: int) -> set[int]:
+    """The numbers of the smallest cases with so much work at most, but of one at least."""
     chosen: set[int] = set()
     work = 0
     for case in sorted(cases, key=_work):
         work += _work(case)
-        if chosen and work > SANITIZED_WORK:
+        if chosen and work > most:
             break
         chosen.add(case.index)
-    return tuple(case for case in cases if case.index in chosen)
+    return chosen
 
 
 def _work(case: DeviceCase) -> int:
@@ -356,4 +391,4 @@ def _work(case: DeviceCase) -> int:
     return threads * max((max(shape, default=1) for shape in shapes), default=1)
 
 
-__all__ = ["GpuPool", "Observed", "SickGpuError", "observe", "prepare", "small_enough", "stage_on"]
+__all__ = ["GpuPool", "Observed", "SickGpuError", "for_tools", "observe", "prepare", "stage_on"]

@@ -110,13 +110,15 @@ STUDENT = "student"
 class DeviceCase:
     """One launch for the harness: ``index`` is the case's number, which names its files and its kernel.
 
-    ``image`` is which of the job's images the kernel is in.
+    ``image`` is which of the job's images the kernel is in. ``followed`` says whether the emulator followed
+    the launch to its end.
     """
 
     index: int
     launch: Launch
     arguments: tuple[Argument, ...]
     image: str = STUDENT
+    followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,22 @@ def widths(arguments: Iterable[Argument], parameter_bytes: tuple[int, ...]) -> N
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """What a request lists: kernels by name, the cases that launch them, and the files that both name."""
+
+    kernels: dict[str, Any]
+    cases: list[dict[str, Any]]
+    files: Named[bytes]
+
+
+def launches_of(images: Named[Image], cases: tuple[DeviceCase, ...], entries: Named[str] = ()) -> Launches:
+    """The launches of ``cases``; ``entries`` gives kernels by case number another name."""
+    files = {f"{name}.cubin": image.cubin for name, image in images}
+    listed = [_case(case, images, dict(entries).get(str(case.index)), files) for case in cases]
+    return Launches({name: _kernel(name, image) for name, image in images}, listed, tuple(files.items()))
+
+
 def run_job(
     where: Where,
     images: Named[Image],
@@ -187,38 +205,51 @@ def run_job(
     Where others may use the GPU (there is a lock) nothing is begun after a case that does not end: it may
     have been kept waiting, and all will be done again, alone.
     """
-    files: dict[str, bytes] = {}
-    listed = [_case(case, images, dict(entries).get(str(case.index)), files) for case in cases]
+    launches = launches_of(images, cases, entries)
     plan, timing_files, timing_wanted = timing or (None, (), ())
+    wanted = tuple(
+        output_file(case.index, a.name) for case in cases for a in case.arguments if _comes_back(a)
+    )
+    job = _job(where, launches, mode, tool, plan)
+    return replace(
+        job,
+        files=(*job.files, *timing_files),
+        wanted=(ANSWER, *wanted, *timing_wanted, *tool_files),
+        lock=where.lock if timing or tool else "",
+    )
+
+
+def shared_job(where: Where, launches: Launches, tool: tuple[str, ...], tool_files: tuple[str, ...]) -> Job:
+    """The job that does launches several at a time under a tool, and ends with the first that goes wrong."""
+    job = _job(where, launches, "together", tool)
+    return replace(job, wanted=(ANSWER, *tool_files), lock=where.lock)
+
+
+def _job(
+    where: Where, launches: Launches, mode: str, tool: tuple[str, ...], timing: dict[str, Any] | None = None
+) -> Job:
     request = {
         "format": 1,
         "mode": mode,
         "seconds": SECONDS,
         "helpers": HELPERS,
-        "kernels": {name: _kernel(name, image) for name, image in images},
-        "cases": listed,
-        "timing": plan,
+        "kernels": launches.kernels,
+        "cases": launches.cases,
+        "timing": timing,
         "stop_at_hang": bool(where.lock),
         "give_way": where.lock if tool else "",
     }
-    wanted = tuple(
-        output_file(case.index, a.name) for case in cases for a in case.arguments if _comes_back(a)
-    )
     return Job(
         argv=(*tool, where.python, HARNESS, REQUEST),
         files=(
             *harness_files(),
             (HELPERS, where.helpers),
-            *((f"{name}.cubin", image.cubin) for name, image in images),
-            *files.items(),
-            *timing_files,
+            *launches.files,
             (REQUEST, json.dumps(request, allow_nan=False).encode()),
         ),
-        wanted=(ANSWER, *wanted, *timing_wanted, *tool_files),
         limits=replace(LIMITS, wall_seconds=TOOL_SECONDS) if tool else LIMITS,
         environment=_ENVIRONMENT,
         gpu=where.gpu,
-        lock=where.lock if timing or tool else "",
     )
 
 

@@ -207,6 +207,24 @@ def read(
     return _report(tool, findings, doubts)
 
 
+def is_silent(tool: str, result: Result, names: Iterable[str]) -> bool:
+    """Whether a tool saw nothing at all in launches of these names, came to its end, and so did they."""
+    from grader.gpu.answer import read_answer  # noqa: PLC0415 - on the emulator pydantic is not loaded
+
+    try:
+        records, log = _read_files(tool, result)
+        answer = read_answer(result.file(ANSWER))
+    except (UnreadableError, OurError):
+        return False
+    done = {case.name for case in answer.cases if case.state == "done"}
+    return not (records or _gap(log, 0, ()) or answer.error) and done.issuperset(names)
+
+
+def silent_report(tool: str, cases: tuple[DeviceCase, ...]) -> ToolReport:
+    """What a tool says of cases whose launches it was silent about."""
+    return _report(tool, {}, {str(case.index): "" for case in cases})
+
+
 def of_both_builds(report: ToolReport) -> ToolReport:
     """The report with what a tool says of a case in both builds as one: cleared only if it is in both.
 

@@ -47,6 +47,7 @@ class FakeDevice(Device):
         self._handles: list[Any] = [None]
         self._modules: dict[Path, int] = {}
         self._queued: list[Callable[[], None]] = []
+        self._streams: list[int] = []
         self._dead: DeviceFault | None = None
         self.released: list[int] = []
 
@@ -137,8 +138,10 @@ class FakeDevice(Device):
         block: Sequence[int],
         shared: int,
         arguments: Sequence[np.generic],
+        stream: int = 0,
     ) -> None:
         """Refuse blocks that are too large; queue the others."""
+        assert not stream or stream in self._streams
         self._alive()
         if np.prod(block) > 1024 or shared > 227 * 1024 or not np.prod(grid):
             raise DeviceFault("cudaErrorInvalidValue", "invalid argument")
@@ -147,6 +150,11 @@ class FakeDevice(Device):
         values = [argument.item() for argument in arguments]
         self.watch.begin()
         self._queued.append(lambda: kernel(machine, *values))
+
+    def streams(self, count: int) -> list[int]:
+        """Numbers: everything is queued in one order."""
+        self._streams = list(range(1, count + 1))
+        return self._streams
 
     def synchronize(self) -> None:
         """Do what was queued."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
 import pytest
 
 from grader import pipeline
 from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
-from grader.gpu import devices
+from grader.gpu import RaceJudge, devices, pool, sanitizer
 from grader.gpu.pool import GpuPool
-from grader.model import Submission, Verdict
+from grader.gpu.request import ANSWER, DeviceCase, Launches
+from grader.gpu.shared_runs import is_silent
+from grader.model import Argument, Launch, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from tests.builds import shared_builds
 from tests.bundled import bundled
@@ -22,7 +29,9 @@ from tests.gpu.pretend import GPU, PretendGpu
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.model import Grade
+    from grader.model import Finding, Grade
+
+Run: TypeAlias = Callable[[Sequence[Launches]], bool]
 
 ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
@@ -83,3 +92,73 @@ def test_what_a_tool_alone_finds_is_told_by_a_run_with_copies() -> None:
     (memory,) = [item.result for item in grade.items if item.result.item.id == "memory"]
     assert memory.verdict is Verdict.FAIL
     assert {finding.line for finding in memory.findings} == {3}
+
+
+def side_by_side(device: PretendGpu, monkeypatch: pytest.MonkeyPatch, sources: list[bytes]) -> list[Grade]:
+    """The grades of files that wait for the same tools: a tool's first run ends when all others wait."""
+
+    def held(folder: Path, launches: Launches, run: Run) -> bool:
+        def when_all_wait(members: Sequence[Launches]) -> bool:
+            while len(members) == 1 and len(list(folder.glob("*.waiting"))) < len(sources):
+                time.sleep(0.01)
+            return run(members)
+
+        return is_silent(folder, launches, when_all_wait)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tempfile.mkdtemp()))
+    monkeypatch.setattr(pool, "is_silent", held)
+    with ThreadPoolExecutor(len(sources)) as threads:
+        return list(threads.map(lambda source: graded(device, source), sources))
+
+
+def submissions_in_runs(device: PretendGpu, tool: str) -> list[int]:
+    """How many submissions shared each run of a tool without copies."""
+    jobs = [json.loads(dict(job.files)["request.json"]) for job in device.jobs if tool in job.argv]
+    names = ([case["name"] for case in job["cases"]] for job in jobs if job["mode"] == "together")
+    return sorted(len({name.partition("-")[0] for name in own}) for own in names)
+
+
+def judged_by_tools(grade: Grade) -> list[tuple[Verdict, tuple[Finding, ...]]]:
+    """What the items about barriers and memory say."""
+    results = [item.result for item in grade.items if item.result.item.id in ("barriers", "memory")]
+    return [(result.verdict, result.findings) for result in results]
+
+
+def test_submissions_that_wait_for_a_tool_share_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All are cleared by it, each for its own cases."""
+    device = PretendGpu()
+    grades = side_by_side(device, monkeypatch, [SOLUTION + b"// %d" % number for number in range(3)])
+    assert {submissions_in_runs(device, tool) == [1, 2] for tool in sanitizer.TOOLS} == {True}
+    assert [set(dict(grade.witnesses).values()) for grade in grades] == [{"ok"}] * 3
+    assert [judged_by_tools(grade) for grade in grades] == [[(Verdict.PASS, ())] * 2] * 3
+
+
+def test_where_a_tool_tells_of_a_shared_run_each_is_looked_at_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody loses anything for what a neighbour's kernel did in it."""
+
+    def forge(tool: str, left: dict[str, bytes]) -> dict[str, bytes]:
+        if tool == "memcheck" and b'"1-' in left[ANSWER]:
+            return left | {"memcheck.xml": document(access()).encode(), "memcheck.log": log(1).encode()}
+        return left
+
+    device = PretendGpu(forge=forge)
+    grades = side_by_side(device, monkeypatch, [SOLUTION + b"// %d" % number for number in range(3)])
+    assert submissions_in_runs(device, "memcheck") == [1, 2]
+    assert [named for tool, named in runs(device) if tool == "memcheck"] == [False, False, True, True]
+    assert [judged_by_tools(grade) for grade in grades] == [[(Verdict.PASS, ())] * 2] * 3
+
+
+@pytest.mark.parametrize(
+    ("races", "chosen"), [(RaceJudge.BOTH, [0, 1, 3]), (RaceJudge.SANITIZER, [0, 1, 2, 3])]
+)
+def test_beside_the_emulator_tools_look_at_the_smallest_cases(races: RaceJudge, chosen: list[int]) -> None:
+    """What the emulator could not follow is a tool's alone, and so is all where only its word counts."""
+    shape = np.zeros(2**9, np.float32)
+    threads = ((8, True), (2**9, True), (2**10, True), (2**11, False))
+    cases = tuple(
+        DeviceCase(index, Launch((count, 1, 1), (1, 1, 1)), (Argument("A", "in", shape),), followed=followed)
+        for index, (count, followed) in enumerate(threads)
+    )
+    assert [case.index for case in pool.for_tools(cases, races)] == chosen

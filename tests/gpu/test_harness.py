@@ -13,6 +13,7 @@ from typing import Any
 import harness
 import numpy as np
 import pytest
+import together
 
 from grader.gpu.answer import read_answer
 from grader.gpu.request import DeviceCase, Image, Where, run_job
@@ -64,6 +65,61 @@ def test_variables_of_the_module_are_filled_and_read(job: HarnessJob, mode: str)
     assert list(answered.case(0)["outputs"]) == (["C"] if mode == "run" else [])
     if mode == "run":
         np.testing.assert_array_equal(answered.output(0, "C"), np.arange(N, dtype=np.float32))
+
+
+def counted_waves(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that has an entry for each time that launches of a shared run could wait for what is timed."""
+    waves: list[str] = []
+
+    def give_way(lock: str, _patience: float) -> float:
+        waves.append(lock)
+        return 0.0
+
+    monkeypatch.setattr(together, "give_way", give_way)
+    return waves
+
+
+def test_launches_of_a_shared_run_are_done_several_at_a_time(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ended is said, and nothing of any output comes back."""
+    monkeypatch.setattr(together, "AT_ONCE", 2)
+    waves = counted_waves(monkeypatch)
+    job.mode, job.variables_in_module = "together", False
+    for _ in range(5):
+        job.case("copies")
+    answered = run(job)
+    assert answered.states == ["done"] * 5
+    assert len(waves) == 3
+    assert not (job.folder / "out").exists()
+    assert {"import", "context", "cases"} <= set(answered.content["seconds"])
+
+
+def test_in_a_shared_run_a_module_with_variables_is_launched_by_itself(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is loaded anew for each launch, while nothing of it runs."""
+    waves = counted_waves(monkeypatch)
+    job.mode, job.symbols = "together", {"A": "A", "C": "C"}
+    answered = run(
+        job.case("copies_between_variables", *job.variables()).case(
+            "copies_between_variables", *job.variables()
+        )
+    )
+    assert answered.states == ["done", "done"]
+    assert len(waves) == 2
+
+
+@pytest.mark.parametrize(("kernel", "more"), [("faults", {}), ("copies", {"block": [64, 32, 1]})])
+def test_a_shared_run_ends_with_the_first_launch_that_goes_wrong(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch, kernel: str, more: dict[str, Any]
+) -> None:
+    """Of those that were launched with it nothing is said, nor of those that were to come."""
+    monkeypatch.setattr(together, "AT_ONCE", 2)
+    job.mode, job.variables_in_module = "together", False
+    answered = run(job.case("copies").case("copies").case(kernel, **more).case("copies").case("copies"))
+    assert answered.states == ["done", "done"]
+    assert answered.content["error"]
 
 
 def test_an_inout_array_comes_back_and_is_no_changed_input(job: HarnessJob) -> None:

@@ -33,6 +33,9 @@ EXPECTED = {name.removesuffix(".cu"): expected for name, expected in expectation
 HONEST = ("a_first", *(f"{name}_neighbour" for name in hurting_neighbours()), "zz_last")
 """The model solution, graded before all attacks, beside those that want to hurt it, and after all."""
 
+AFTER_TOOLS = ("spoils_shared_runs", "stalls_under_tools", "traps_under_tools")
+IN_THE_CROWD = tuple(f"honest_{number}" for number in range(12))
+
 _OPEN = "nothing orders the threads, so the product may come out right or wrong"
 _RUBBISH = "the emulator's registers begin with zero, a GPU's with what was there before"
 _RESULT = ("aligned", "edges", "memory", "reuse")
@@ -66,6 +69,17 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Batch:
     sources |= {f"{name}.cu": (MATMUL / "solution.cu").read_bytes() for name in HONEST}
     given = grading.put(folder / "given", sources)
     return grading.grade(ASSIGNMENT, given, folder / "out", "--jobs", "2", cache=folder / "cache")
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Batch:
+    """So many at a time that they share runs of tools: honest ones, and those that are after such runs."""
+    folder = tmp_path_factory.mktemp("crowded")
+    solution = (MATMUL / "solution.cu").read_bytes()
+    sources = {f"{name}.cu": solution + f"// {name}\n".encode() for name in IN_THE_CROWD}
+    sources |= {f"{name}.cu": (ATTACKS / f"{name}.cu").read_bytes() for name in AFTER_TOOLS}
+    given = grading.put(folder / "given", sources)
+    return grading.grade(ASSIGNMENT, given, folder / "out", "--jobs", "16", cache=folder / "cache")
 
 
 @pytest.mark.parametrize("name", [*RIGHT, *MISTAKES])
@@ -124,6 +138,23 @@ def test_the_model_solution_keeps_full_marks_beside_attacks_on_the_gpu(attacked:
     graded = attacked.grades[name]
     assert errors(graded) == []
     assert [graded["score"], graded["max_score"]] == [100, 100]
+
+
+@pytest.mark.parametrize("name", IN_THE_CROWD)
+def test_who_shares_a_run_of_a_tool_with_an_attack_keeps_full_marks(crowded: Batch, name: str) -> None:
+    """And every tool comes to an end that is good for something."""
+    graded = crowded.grades[name]
+    assert errors(graded) == []
+    assert [graded["score"], graded["max_score"]] == [100, 100]
+    assert set(graded["witnesses"].values()) == {"ok"}
+
+
+@pytest.mark.parametrize("name", AFTER_TOOLS)
+def test_an_attack_on_shared_runs_gains_nothing_in_a_crowd(crowded: Batch, name: str) -> None:
+    """It ends as it does by itself."""
+    graded = crowded.grades[name]
+    assert errors(graded) == []
+    assert EXPECTED[name].complaints(lost(graded), kinds(graded)) == ()
 
 
 def test_the_planted_bugs_are_found_before_a_batch(both: dict[str, Batch]) -> None:

@@ -1,0 +1,201 @@
+"""Runs of a tool that several submissions share: the fast path for kernels that the emulator has cleared.
+
+    submission ─its launches▶ queue ─whoever has the turn takes all that wait▶ one run ─▶ silent, or not
+
+Making a context under a tool takes most of what a run takes. So while one run goes on, the next ones wait and
+are then done as one; nobody waits for company. Only silence counts, for all that share a run: one kernel may
+have disturbed whatever the tool says of the others. Where it is not silent each is looked at by itself.
+
+The queue is a folder that only this user can open. A submission's file there is locked by the process that
+waits for it, and renamed by whoever has done it; locks are the system's and end with their process, so what a
+killed process leaves is known and removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+import stat
+import tempfile
+import time
+import uuid
+import zipfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import OurError
+from grader.gpu.request import Launches, harness_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import IO
+
+    from grader.gpu.request import Where
+
+MOST = 8
+"""Submissions that share a run: those that wait for one run are all of a class that are under way."""
+
+_WAITING, _SILENT, _DOUBTFUL = ".waiting", ".silent", ".doubtful"
+_LISTED = "launches.json"
+_POLL = 0.05
+
+
+def is_silent(folder: Path | None, launches: Launches, run: Callable[[Sequence[Launches]], bool]) -> bool:
+    """Whether a run of these launches, perhaps beside others', was silent.
+
+    ``run`` does those of several submissions, this one's first, and says whether nothing at all came of it;
+    an OurError there counts as no. Without a ``folder`` nothing is shared.
+    """
+    if folder is None:
+        return _tried(run, [launches])
+    with _queued(folder, launches) as own:
+        while not _is_done(own):
+            turn = _turn(folder)
+            if turn is None:
+                time.sleep(_POLL)
+                continue
+            with turn:
+                if not _is_done(own):
+                    _run_all(own, launches, run)
+        return own.with_suffix(_SILENT).exists()
+
+
+def queue_folder(where: Where, sandbox: str, tool: tuple[str, ...]) -> Path | None:
+    """The queue of all that can share a run: one GPU, sandbox, tool and version of all; made if missing.
+
+    None where this user cannot have a folder that nobody else may open.
+    """
+    digest = hashlib.sha256(repr((where, sandbox, tool, harness_files())).encode()).hexdigest()[:24]
+    own = Path(tempfile.gettempdir(), f"cuda-grader-{os.geteuid()}")
+    try:
+        own.mkdir(mode=0o700, exist_ok=True)
+        status = own.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
+            return None
+        folder = own / digest
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return None
+    return folder
+
+
+def merged(members: Sequence[Launches]) -> Launches:
+    """The launches of several submissions as one, each submission's with names of their own."""
+    kernels: dict[str, Any] = {}
+    cases: list[dict[str, Any]] = []
+    files: list[tuple[str, bytes]] = []
+    for number, member in enumerate(members):
+        names = {name: f"{number}-{name}" for name in member.kernels}
+        kernels |= {
+            names[name]: kernel | {"image": f"{number}/{kernel['image']}"}
+            for name, kernel in member.kernels.items()
+        }
+        cases += [_of_member(number, names, case) for case in member.cases]
+        files += [(f"{number}/{name}", content) for name, content in member.files]
+    return Launches(kernels, cases, tuple(files))
+
+
+def packed(launches: Launches) -> bytes:
+    """Launches as the bytes of an archive, which `unpacked` reads."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_LISTED, json.dumps([launches.kernels, launches.cases], allow_nan=False))
+        for name, content in launches.files:
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def unpacked(content: bytes) -> Launches:
+    """The launches in an archive; raises ValueError or BadZipFile for what is none."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        kernels, cases = json.loads(archive.read(_LISTED))
+        names = (name for name in archive.namelist() if name != _LISTED)
+        return Launches(kernels, cases, tuple((name, archive.read(name)) for name in names))
+
+
+def _of_member(number: int, kernels: dict[str, str], case: dict[str, Any]) -> dict[str, Any]:
+    """A case under a name of its own, with the names that its kernel and its files have now."""
+    arguments = [
+        argument | {"file": f"{number}/{argument['file']}"} if "file" in argument else argument
+        for argument in case["arguments"]
+    ]
+    renamed = {"name": f"{number}-{case['name']}", "kernel": kernels[case["kernel"]], "arguments": arguments}
+    return case | renamed
+
+
+def _run_all(own: Path, launches: Launches, run: Callable[[Sequence[Launches]], bool]) -> None:
+    """Do this submission's launches and those of others that wait; whoever waits is told by a file's name."""
+    paths, members = [own], [launches]
+    for path in _others(own):
+        with suppress(OSError, ValueError, zipfile.BadZipFile):
+            members.append(unpacked(path.read_bytes()))
+            paths.append(path)
+        if len(members) == MOST:
+            break
+    suffix = _SILENT if _tried(run, members) else _DOUBTFUL
+    for path in paths:
+        with suppress(FileNotFoundError):  # whoever waited is gone
+            path.rename(path.with_suffix(suffix))
+
+
+def _tried(run: Callable[[Sequence[Launches]], bool], members: Sequence[Launches]) -> bool:
+    try:
+        return run(members)
+    except OurError:
+        return False
+
+
+def _others(own: Path) -> Iterator[Path]:
+    """Those that wait besides ``own``, the first come first. What nobody waits for any more is removed."""
+    ages = []
+    for path in own.parent.iterdir():
+        if path != own and path.suffix in (_WAITING, _SILENT, _DOUBTFUL):
+            with suppress(FileNotFoundError), path.open("rb") as file:
+                if _taken(file):
+                    path.unlink()
+                elif path.suffix == _WAITING:
+                    ages.append((os.fstat(file.fileno()).st_mtime_ns, path))
+    return (path for _, path in sorted(ages))
+
+
+@contextmanager
+def _queued(folder: Path, launches: Launches) -> Iterator[Path]:
+    """Launches in the queue, in a file that is locked as long as somebody waits for it."""
+    path = folder / f"{uuid.uuid4().hex}{_WAITING}"
+    beginning = path.with_suffix("")
+    with beginning.open("xb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(packed(launches))
+        file.flush()
+        beginning.rename(path)
+        try:
+            yield path
+        finally:
+            for suffix in (_WAITING, _SILENT, _DOUBTFUL):
+                path.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def _is_done(own: Path) -> bool:
+    return own.with_suffix(_SILENT).exists() or own.with_suffix(_DOUBTFUL).exists()
+
+
+def _turn(folder: Path) -> IO[bytes] | None:
+    """The turn, which ends with the file that is given; None where another process has it."""
+    file = (folder / "turn.lock").open("ab")
+    if _taken(file):
+        return file
+    file.close()
+    return None
+
+
+def _taken(file: IO[bytes]) -> bool:
+    """Take a file's lock if nobody has it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
