@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.backends import Backend, CaseRun, Runs
-from grader.backends.emulated_kernel import is_clean
 from grader.backends.emulator import emulated_alone, emulated_one_by_one
 from grader.errors import OurError, ToolMissing, described_bug
 from grader.gpu import RaceJudge, pool, trial
 from grader.gpu.request import DeviceCase
 from grader.gpu.sanitizer import HOW_TO_GET
 from grader.gpu.witnesses import merged
-from grader.model import Finding, FindingKind, Run
+from grader.model import Finding, FindingKind, Run, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from grader.backends import PreparedCase
@@ -91,7 +91,7 @@ class GpuBackend(Backend):
                     file,
                     launched,
                     job if build is built else None,
-                    is_suspected=not all(_is_clean(runs[index]) for index in indices),
+                    emulated=_emulated([runs[index] for index in indices]),
                 )
             for index in indices:
                 case_runs[index] = _case_run(index, runs[index], observed, problem, self.gpus.races)
@@ -113,13 +113,11 @@ class GpuBackend(Backend):
         launches: tuple[DeviceCase, ...],
         timing: TimingJob | None,
         *,
-        is_suspected: bool,
+        emulated: frozenset[FindingKind] | None,
     ) -> tuple[Observed | None, str]:
         """What was observed on a GPU, or what kept us from it."""
         try:
-            observed = pool.observe(
-                self.gpus, tools, build, file, launches, timing, is_suspected=is_suspected
-            )
+            observed = pool.observe(self.gpus, tools, build, file, launches, timing, emulated=emulated)
         except OurError as problem:
             return None, str(problem)
         except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
@@ -169,9 +167,14 @@ def _is_followed(run: Run) -> bool:
     return run.completed and not run.error and not run.too_much_work
 
 
-def _is_clean(run: Run) -> bool:
-    """Whether the emulator saw a launch to its end and nothing that a tool would find, too."""
-    return run.completed and not run.error and is_clean(run.findings)
+def _emulated(runs: Iterable[Run]) -> frozenset[FindingKind] | None:
+    """The kinds of what the emulator found; None where it did not see every launch to its end."""
+    kinds: set[FindingKind] = set()
+    for run in runs:
+        if not _is_followed(run):
+            return None
+        kinds.update(finding.kind for finding in run.findings if finding.severity is not Severity.INFO)
+    return frozenset(kinds)
 
 
 def _never_ends(run: Run) -> bool:

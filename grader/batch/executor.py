@@ -106,9 +106,12 @@ class Executor:
 
 
 def at_once(backend: Backend) -> int:
-    """How many submissions to grade at a time where nobody says: those that wait for a GPU need no core."""
+    """How many submissions to grade at a time where nobody says: as many as there are cores.
+
+    Those that wait for a GPU need no core; but more than its queues can use would only wait.
+    """
     cores = len(os.sched_getaffinity(0))
-    return cores * 3 // 2 if backend.pool else cores
+    return min(cores * 3 // 2, 16 + 8 * len(backend.pool.gpus)) if backend.pool else cores
 
 
 def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backend, jobs: int) -> Executor:

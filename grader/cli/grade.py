@@ -108,7 +108,8 @@ def _add_class(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--jobs",
         type=arguments.positive,
-        help="submissions at a time (default: the number of cores, half as many again with a GPU)",
+        help="submissions at a time (default: the number of cores; "
+        "with a GPU half as many again, at most 24 for one)",
     )
     parser.add_argument(
         "--roster",

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cupy-cuda13x>=13.6' 'nvidia-ml-py>=12.560'`"
 
 HARNESS, TOOLS = "harness", "tools"
-HARNESSES = 5
-"""Harnesses on a GPU at once: others prepare while one of them times."""
+HARNESSES = 6
+"""Harnesses on a machine at once: others prepare while one of them times on a GPU."""
 
 LEAST_TOOLS, MOST_TOOLS = 4, 12
-"""Tools on a GPU at once: those of one submission at least, and no more than processors or GiB of memory."""
+"""Tools on a machine at once: those of one submission at least, no more than processors or GiB of a GPU."""
 
 _POLL = 0.02
 """Seconds after which it is looked again whether one of several slots is free: no lock is one of many."""
@@ -148,14 +148,15 @@ def _opened(name: str) -> Path:
 
 @contextmanager
 def slot(gpu: Gpu, what: str) -> Iterator[None]:
-    """Hold one of the slots that a GPU has for jobs of a kind; waits for it.
+    """Hold one of the slots that a machine has for jobs of a kind; waits for it.
 
-    Contexts on a GPU are made one after another (0.1 to 0.4 s each on an H100), and all that run share its
-    time by turns. Far more of them at once would only make each other wait.
+    Contexts are made one after another (0.1 to 0.4 s each on an H100) on all GPUs of a machine, and what is
+    timed waits for the driver meanwhile. Far more of them at once would only make each other wait: with 24
+    tools on two GPUs, timings came to a quarter of their rounds.
     """
     with ExitStack() as stack:
         locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, what)]
-        with _opened(f"cuda-grader-{gpu.uuid}.{what}-queue.lock").open("rb") as turn:
+        with _opened(f"cuda-grader-{what}-queue.lock").open("rb") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)  # the first in the queue looks for a slot, the others wait
             while not any(map(_taken, locks)):
                 time.sleep(_POLL)
@@ -173,11 +174,11 @@ def alone(gpu: Gpu) -> Iterator[None]:
 
 def _slots(gpu: Gpu, what: str) -> list[Path]:
     count = HARNESSES if what == HARNESS else tools_at_once(gpu)
-    return [_opened(f"cuda-grader-{gpu.uuid}.{what}-{number}.lock") for number in range(count)]
+    return [_opened(f"cuda-grader-{what}-{number}.lock") for number in range(count)]
 
 
 def tools_at_once(gpu: Gpu) -> int:
-    """How many tools may run on a GPU at once: each takes a processor, and most of a GiB for its context."""
+    """How many tools may run at once where this GPU is used: each takes a processor, and most of a GiB."""
     return max(LEAST_TOOLS, min(MOST_TOOLS, len(os.sched_getaffinity(0)), gpu.memory_bytes >> 30))
 
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from grader.gpu.devices import Gpu
     from grader.gpu.request import DeviceCase, Launches, TimingJob
     from grader.gpu.sanitizer import ToolReport
-    from grader.model import Build, Named, Run
+    from grader.model import Build, FindingKind, Named, Run
     from grader.nvcc import Tools
     from grader.sandbox import Job, Result
 
@@ -135,19 +135,19 @@ def observe(
     cases: tuple[DeviceCase, ...],
     timing: TimingJob | None,
     *,
-    is_suspected: bool = True,
+    emulated: frozenset[FindingKind] | None = None,
 ) -> Observed:
     """Run a submission's cases on a GPU; on another one where the first turns out to be sick.
 
-    In one that ``is_suspected`` the tools will find something. Raises OurError where no GPU is well, or none
-    could do it.
+    ``emulated`` is what the emulator found; None where it did not see all. Raises OurError where no GPU is
+    well, or none could do it.
     """
     last: OurError | None = None
     for gpu in pool.healthy():
         try:
             with stage_on(gpu, tools) as inside:
                 given = (built, file, cases, timing)
-                return _Attempt(gpu, pool, tools, inside, *given, is_suspected=is_suspected).observed()
+                return _Attempt(gpu, pool, tools, inside, *given, emulated=emulated).observed()
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem
@@ -178,7 +178,7 @@ class _Attempt:
     file: str
     cases: tuple[DeviceCase, ...]
     timing: TimingJob | None
-    is_suspected: bool
+    emulated: frozenset[FindingKind] | None
 
     def observed(self) -> Observed:
         """The harness, and beside it the tools."""
@@ -246,10 +246,23 @@ class _Attempt:
         graded = tuple(
             replace(case, index=case.index + sanitizer.OF_GRADED_BUILD, image=GRADED) for case in cases
         )
-        silent = () if self.is_suspected else self._silent_reports(names, (*cases, *graded))
-        left = tuple(tool for tool in names if tool not in dict(silent))
-        reports = dict(silent) | dict(self._named_reports(left, cases, graded) if left else ())
+        accusing = tuple(tool for tool in names if self._accuses(tool))
+        others = tuple(tool for tool in names if tool not in accusing)
+        with ThreadPoolExecutor(2) as pool:
+            named = pool.submit(self._named_reports, accusing, cases, graded)
+            silent = pool.submit(self._silent_reports, others, (*cases, *graded))
+            reports = dict(named.result()) | dict(silent.result())
+        left = tuple(tool for tool in names if tool not in reports)
+        reports |= dict(self._named_reports(left, cases, graded))
         return tuple(sanitizer.of_both_builds(reports[tool]) for tool in names)
+
+    def _accuses(self, tool: str) -> bool:
+        """Whether a tool will find something, as far as the emulator has seen."""
+        return self.emulated is None or bool(self.emulated & sanitizer.accused_by(tool))
+
+    def _may_share(self) -> bool:
+        """Whether the kernel keeps to its own arrays, and to what was written, as far as the emulator saw."""
+        return not (self._accuses("memcheck") or self._accuses("initcheck"))
 
     def _silent_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
         """What tools say that are silent about launches of one kernel of each build; nothing of findings.
@@ -257,6 +270,8 @@ class _Attempt:
         It takes less than a copy for each launch: a tool rewrites every kernel that is loaded. And others'
         launches may share the run.
         """
+        if not names:
+            return ()
         images = (
             (STUDENT, self._plain(self.built.hazard_ptx, optimised=False)),
             (GRADED, self._plain(self.built.ptx, optimised=True)),
@@ -265,7 +280,8 @@ class _Attempt:
 
         def report(tool: str) -> Named[ToolReport]:
             command = sanitizer.command(tool, self.pool.sanitizer)
-            folder = queue_folder(self._where_watched(), self.tools.sandbox.name, command)
+            shares = self._may_share()
+            folder = queue_folder(self._where_watched(), self.tools.sandbox.name, command) if shares else None
             is_clear = is_silent(folder, own, lambda members: self._is_silent(tool, members))
             return ((tool, sanitizer.silent_report(tool, launches)),) if is_clear else ()
 
@@ -289,6 +305,8 @@ class _Attempt:
         self, names: tuple[str, ...], cases: tuple[DeviceCase, ...], graded: tuple[DeviceCase, ...]
     ) -> Named[ToolReport]:
         """What the tools say of cases in the -O0 and the graded build, each launch with a name of its own."""
+        if not names:
+            return ()
         images = (
             (STUDENT, self._copies(self.built.hazard_ptx, cases, optimised=False)),
             (GRADED, self._copies(self.built.ptx, graded, optimised=True)),
@@ -335,7 +353,7 @@ class _Attempt:
             result = self.tools.sandbox.run(job)
             report = sanitizer.read(tool, result, cases, self.file)
             came_to_nothing = report.verdict == sanitizer.INCONCLUSIVE
-            if self.is_suspected and came_to_nothing and result.outcome.status is not Status.TIME:
+            if self._accuses(tool) and came_to_nothing and result.outcome.status is not Status.TIME:
                 return sanitizer.read(tool, self.tools.sandbox.run(job), cases, self.file)
             return report
 

@@ -50,6 +50,9 @@ KINDS = {
 }
 """What each tool is there to find."""
 
+_ASTRAY = frozenset({FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED, FindingKind.FAULT})
+"""Findings of accesses that should not be made at all."""
+
 TOOLS = tuple(KINDS)
 OF_RACES = ("racecheck", "synccheck")
 """The tools whose word the emulator's stands against: both also accuse kernels that are right."""
@@ -126,6 +129,11 @@ class ToolReport:
     def outcome(self) -> str:
         """``ok``, or why it came to no conclusion."""
         return "ok" if self.verdict != INCONCLUSIVE else self.reason
+
+
+def accused_by(tool: str) -> frozenset[FindingKind]:
+    """The kinds of findings that a tool would report as well."""
+    return _ASTRAY if tool == "memcheck" else frozenset({KINDS[tool]})
 
 
 def tools_for(races: RaceJudge) -> tuple[str, ...]:

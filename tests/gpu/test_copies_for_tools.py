@@ -70,11 +70,22 @@ def test_a_kernel_in_which_nobody_sees_anything_is_not_copied() -> None:
     assert set(dict(grade.witnesses).values()) == {"ok"}
 
 
-def test_a_kernel_that_the_emulator_accuses_is_copied_at_once() -> None:
-    """No time is lost: its barriers are missing."""
+def test_a_kernel_is_copied_at_once_for_the_tool_that_will_accuse_it() -> None:
+    """No time is lost: its barriers are missing, which racecheck sees, and no other."""
     device = PretendGpu()
     graded(device, SOLUTION.replace(b"__syncthreads();", b""))
-    assert runs(device) == [(tool, True) for tool in ("initcheck", "memcheck", "racecheck", "synccheck")]
+    tools = ("initcheck", "memcheck", "racecheck", "synccheck")
+    assert runs(device) == [(tool, tool == "racecheck") for tool in tools]
+
+
+def test_a_kernel_that_reaches_out_of_its_arrays_shares_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could reach a neighbour's."""
+    queues: list[Path | None] = []
+    monkeypatch.setattr(pool, "is_silent", lambda folder, *_: queues.append(folder))
+    device = PretendGpu()
+    graded(device, SOLUTION.replace(b"row < M && col < N", b"row < M + 1 && col < N"))
+    assert queues == [None] * 3
+    assert ("memcheck", True) in runs(device)
 
 
 def test_what_a_tool_alone_finds_is_told_by_a_run_with_copies() -> None:

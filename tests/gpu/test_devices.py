@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import sys
 import threading
 from contextlib import ExitStack
@@ -12,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from grader.backends.emulator import EmulatorBackend
+from grader.backends.gpu import GpuBackend
+from grader.batch import at_once
 from grader.errors import OurError, StorageError
 from grader.gpu import devices
+from grader.gpu.pool import GpuPool
 from tests.gpu.pretend import GPU
 
 if TYPE_CHECKING:
@@ -176,3 +181,13 @@ def test_a_lock_that_cannot_be_made_is_our_error(folder: Path) -> None:
     (folder / f"cuda-grader-{GPU.uuid}.lock").symlink_to("nowhere/at/all")
     with pytest.raises(StorageError, match="the GPU's lock cannot be opened"):
         devices.lock_file(GPU)
+
+
+@pytest.mark.parametrize(("cores", "gpus", "expected"), [(8, 1, 12), (32, 1, 24), (32, 2, 32), (8, 0, 8)])
+def test_so_many_submissions_are_under_way_that_a_gpu_is_never_without_one(
+    monkeypatch: pytest.MonkeyPatch, cores: int, gpus: int, expected: int
+) -> None:
+    """More than its queues can use would only wait for each other."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
+    backend = GpuBackend(GpuPool((GPU,) * gpus, "python3", ())) if gpus else EmulatorBackend()
+    assert at_once(backend) == expected
