@@ -37,7 +37,7 @@ from grader.gpu.request import (
     widths,
     with_copies,
 )
-from grader.gpu.shared_runs import is_silent, merged, queue_folder
+from grader.gpu.shared_runs import merged, queue_folder, ran_silently
 from grader.nvcc import assemble, compile_own
 from grader.sandbox import Stage, Status
 
@@ -282,7 +282,7 @@ class _Attempt:
             command = sanitizer.command(tool, self.pool.sanitizer)
             shares = self._may_share()
             folder = queue_folder(self._where_watched(), self.tools.sandbox.name, command) if shares else None
-            is_clear = is_silent(folder, own, lambda members: self._is_silent(tool, members))
+            is_clear = ran_silently(folder, own, lambda members: self._is_silent(tool, members))
             return ((tool, sanitizer.silent_report(tool, launches)),) if is_clear else ()
 
         with ThreadPoolExecutor(len(names)) as pool:

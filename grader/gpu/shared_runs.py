@@ -44,24 +44,16 @@ _LISTED = "launches.json"
 _POLL = 0.05
 
 
-def is_silent(folder: Path | None, launches: Launches, run: Callable[[Sequence[Launches]], bool]) -> bool:
+def ran_silently(folder: Path | None, launches: Launches, run: Callable[[Sequence[Launches]], bool]) -> bool:
     """Whether a run of these launches, perhaps beside others', was silent.
 
     ``run`` does those of several submissions, this one's first, and says whether nothing at all came of it;
     an OurError there counts as no. Without a ``folder`` nothing is shared.
     """
-    if folder is None:
-        return _tried(run, [launches])
-    with _queued(folder, launches) as own:
-        while not _is_done(own):
-            turn = _turn(folder)
-            if turn is None:
-                time.sleep(_POLL)
-                continue
-            with turn:
-                if not _is_done(own):
-                    _run_all(own, launches, run)
-        return own.with_suffix(_SILENT).exists()
+    if folder is not None:
+        with suppress(OSError):  # there is no room in the folder, or somebody has removed it
+            return _in_queue(folder, launches, run)
+    return _tried(run, [launches])
 
 
 def queue_folder(where: Where, sandbox: str, tool: tuple[str, ...]) -> Path | None:
@@ -115,6 +107,20 @@ def unpacked(content: bytes) -> Launches:
         kernels, cases = json.loads(archive.read(_LISTED))
         names = (name for name in archive.namelist() if name != _LISTED)
         return Launches(kernels, cases, tuple((name, archive.read(name)) for name in names))
+
+
+def _in_queue(folder: Path, launches: Launches, run: Callable[[Sequence[Launches]], bool]) -> bool:
+    """The same in a queue: either whoever has the turn does these launches as well, or the turn comes."""
+    with _queued(folder, launches) as own:
+        while not _is_done(own):
+            turn = _turn(folder)
+            if turn is None:
+                time.sleep(_POLL)
+                continue
+            with turn:
+                if not _is_done(own):
+                    _run_all(own, launches, run)
+        return own.with_suffix(_SILENT).exists()
 
 
 def _of_member(number: int, kernels: dict[str, str], case: dict[str, Any]) -> dict[str, Any]:

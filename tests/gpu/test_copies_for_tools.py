@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,7 +19,7 @@ from grader.backends.gpu import GpuBackend
 from grader.gpu import RaceJudge, devices, pool, sanitizer
 from grader.gpu.pool import GpuPool
 from grader.gpu.request import ANSWER, DeviceCase, Launches
-from grader.gpu.shared_runs import is_silent
+from grader.gpu.shared_runs import ran_silently
 from grader.model import Argument, Launch, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from tests.builds import shared_builds
@@ -81,7 +82,7 @@ def test_a_kernel_is_copied_at_once_for_the_tool_that_will_accuse_it() -> None:
 def test_a_kernel_that_reaches_out_of_its_arrays_shares_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """It could reach a neighbour's."""
     queues: list[Path | None] = []
-    monkeypatch.setattr(pool, "is_silent", lambda folder, *_: queues.append(folder))
+    monkeypatch.setattr(pool, "ran_silently", lambda folder, *_: queues.append(folder))
     device = PretendGpu()
     graded(device, SOLUTION.replace(b"row < M && col < N", b"row < M + 1 && col < N"))
     assert queues == [None] * 3
@@ -106,18 +107,20 @@ def test_what_a_tool_alone_finds_is_told_by_a_run_with_copies() -> None:
 
 
 def side_by_side(device: PretendGpu, monkeypatch: pytest.MonkeyPatch, sources: list[bytes]) -> list[Grade]:
-    """The grades of files that wait for the same tools: a tool's first run ends when all others wait."""
+    """The grades of files that share runs: none ends before all have come that are to wait for that tool."""
+    served: Counter[Path] = Counter()
 
     def held(folder: Path, launches: Launches, run: Run) -> bool:
-        def when_all_wait(members: Sequence[Launches]) -> bool:
-            while len(members) == 1 and len(list(folder.glob("*.waiting"))) < len(sources):
+        def when_all_came(members: Sequence[Launches]) -> bool:
+            while served[folder] + len(list(folder.glob("*.waiting"))) < len(sources):
                 time.sleep(0.01)
+            served[folder] += len(members)
             return run(members)
 
-        return is_silent(folder, launches, when_all_wait)
+        return ran_silently(folder, launches, when_all_came)
 
     monkeypatch.setattr(tempfile, "tempdir", str(tempfile.mkdtemp()))
-    monkeypatch.setattr(pool, "is_silent", held)
+    monkeypatch.setattr(pool, "ran_silently", held)
     with ThreadPoolExecutor(len(sources)) as threads:
         return list(threads.map(lambda source: graded(device, source), sources))
 
@@ -139,7 +142,9 @@ def test_submissions_that_wait_for_a_tool_share_its_run(monkeypatch: pytest.Monk
     """All are cleared by it, each for its own cases."""
     device = PretendGpu()
     grades = side_by_side(device, monkeypatch, [SOLUTION + b"// %d" % number for number in range(3)])
-    assert {submissions_in_runs(device, tool) == [1, 2] for tool in sanitizer.TOOLS} == {True}
+    for tool in sanitizer.TOOLS:
+        assert sum(submissions_in_runs(device, tool)) == 3
+        assert max(submissions_in_runs(device, tool)) > 1
     assert [set(dict(grade.witnesses).values()) for grade in grades] == [{"ok"}] * 3
     assert [judged_by_tools(grade) for grade in grades] == [[(Verdict.PASS, ())] * 2] * 3
 
@@ -156,8 +161,9 @@ def test_where_a_tool_tells_of_a_shared_run_each_is_looked_at_by_itself(
 
     device = PretendGpu(forge=forge)
     grades = side_by_side(device, monkeypatch, [SOLUTION + b"// %d" % number for number in range(3)])
-    assert submissions_in_runs(device, "memcheck") == [1, 2]
-    assert [named for tool, named in runs(device) if tool == "memcheck"] == [False, False, True, True]
+    shared = max(submissions_in_runs(device, "memcheck"))
+    assert shared > 1
+    assert [named for tool, named in runs(device) if tool == "memcheck"].count(True) == shared
     assert [judged_by_tools(grade) for grade in grades] == [[(Verdict.PASS, ())] * 2] * 3
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from grader.errors import OurError
 from grader.gpu import shared_runs
 from grader.gpu.request import DeviceCase, Image, Launches, Where, launches_of, shared_job
-from grader.gpu.shared_runs import is_silent, merged, packed, queue_folder, unpacked
+from grader.gpu.shared_runs import merged, packed, queue_folder, ran_silently, unpacked
 from grader.model import Argument, Launch
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Tool:
         self._silent = silent
 
     def run(self, members: Sequence[Launches]) -> bool:
-        """As `is_silent` calls it."""
+        """As `ran_silently` calls it."""
         self.groups.append([dict(member.files)["in/7-A.npy"] for member in members])
         self.began.set()
         assert self.may_end.wait(30)
@@ -57,9 +57,9 @@ class Tool:
 def together(folder: Path, tool: Tool, count: int) -> list[bool]:
     """What so many submissions hear, the others coming while the first one's run goes on."""
     with ThreadPoolExecutor(count) as pool:
-        first = pool.submit(is_silent, folder, launches(0), tool.run)
+        first = pool.submit(ran_silently, folder, launches(0), tool.run)
         assert tool.began.wait(30)
-        others = [pool.submit(is_silent, folder, launches(number), tool.run) for number in range(1, count)]
+        others = [pool.submit(ran_silently, folder, launches(number), tool.run) for number in range(1, count)]
         while len(list(folder.glob("*.waiting"))) < count:
             assert not any(other.done() for other in others)
         tool.may_end.set()
@@ -105,13 +105,14 @@ def test_what_a_killed_process_left_is_removed_and_not_run(tmp_path: Path) -> No
     code = (
         "import os, signal, sys; from pathlib import Path; from grader.gpu.shared_runs import *; "
         "from grader.gpu.request import Launches; "
-        "is_silent(Path(sys.argv[1]), Launches({}, [], ()), lambda _: os.kill(os.getpid(), signal.SIGKILL))"
+        "own = Launches({}, [], ()); "
+        "ran_silently(Path(sys.argv[1]), own, lambda _: os.kill(os.getpid(), signal.SIGKILL))"
     )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == -9
     assert len(list(tmp_path.glob("*.waiting"))) == 1
     tool = Tool()
     tool.may_end.set()
-    assert is_silent(tmp_path, launches(1), tool.run)
+    assert ran_silently(tmp_path, launches(1), tool.run)
     assert [len(group) for group in tool.groups] == [1]
     assert not list(tmp_path.glob("*.waiting"))
 
@@ -128,7 +129,7 @@ def test_a_file_in_the_queue_that_is_none_of_ours_is_passed_over(tmp_path: Path)
     with subprocess.Popen([sys.executable, "-c", code, strange], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert is_silent(tmp_path, launches(1), tool.run)
+        assert ran_silently(tmp_path, launches(1), tool.run)
         process.kill()
     assert [len(group) for group in tool.groups] == [1]
 
@@ -137,7 +138,15 @@ def test_without_a_folder_nothing_is_shared() -> None:
     """Each is run by itself."""
     tool = Tool()
     tool.may_end.set()
-    assert is_silent(None, launches(1), tool.run)
+    assert ran_silently(None, launches(1), tool.run)
+    assert len(tool.groups) == 1
+
+
+def test_where_the_queue_is_gone_nothing_is_shared(tmp_path: Path) -> None:
+    """Somebody has tidied up the temporary folder: each is run by itself."""
+    tool = Tool()
+    tool.may_end.set()
+    assert ran_silently(tmp_path / "gone", launches(1), tool.run)
     assert len(tool.groups) == 1
 
 
