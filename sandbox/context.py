@@ -26,11 +26,6 @@ class Context:
         self._driver, self._runtime = driver, runtime
         self.watch = Watch()
 
-    def free_memory(self) -> int:
-        """Bytes that can still be allocated."""
-        with self._faults():
-            return int(self._runtime.memGetInfo()[0])
-
     def allocate(self, size: int) -> int:
         """The address of ``size`` new bytes, a multiple of 256; 0 for no bytes."""
         with self._faults():

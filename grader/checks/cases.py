@@ -27,6 +27,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from grader.text import capital
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -232,7 +233,7 @@ def add_up_verdicts(
         verdict=verdict,
         fraction=fraction,
         message=message,
-        hint=(wording.capital(hint) or item.hint) if verdict is Verdict.FAIL else "",
+        hint=(capital(hint) or item.hint) if verdict is Verdict.FAIL else "",
         findings=findings,
         case_verdicts=verdicts_by_case(judged),
     )

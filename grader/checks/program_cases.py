@@ -25,6 +25,7 @@ from grader.checks.cases import (
 )
 from grader.messages import current, text_of
 from grader.model import CheckResult, Clause, Finding, FindingKind, Verdict
+from grader.text import capital
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +145,7 @@ def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) 
         sentences.append(text_of("hidden-fail-because", count=len(hidden), reason=hidden[0].reason))
     if shown is not None:
         sentences.append(case_sentence(*shown) if total > 1 else shown[1].full_text)
-    return ". ".join([sentences[0], *map(wording.capital, sentences[1:])])
+    return ". ".join([sentences[0], *map(capital, sentences[1:])])
 
 
 def case_sentence(case: CaseEvidence, outcome: RunVerdict) -> str:

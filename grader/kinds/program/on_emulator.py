@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.checks.traffic import TrafficCheck
 from grader.device.device import MOST_MISTAKES, Device
 from grader.device.errors import HostCode, HostMistake
 from grader.device.launches import EmulatedLaunches
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import DeviceAllocation
     from grader.device.observation import KernelRun, SeenLaunch
-    from grader.model import Argument, Assignment, Build, Case, Detail, Launch, Named
+    from grader.model import Argument, Build, Case, Detail, Launch, Named
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -385,11 +384,6 @@ _AMOUNTS = tuple(
     f.name for f in fields(LineCounters) if f.name not in ("line", "array") and "stride" not in f.name
 )
 """What is added up of a line; its strides are those of the first launch that has one."""
-
-
-def traffic_checks(assignment: Assignment) -> Iterator[TrafficCheck]:
-    """The items that ask what kernels move."""
-    return (TrafficCheck.from_item(item) for item in assignment.rubric if item.check == TrafficCheck.name)
 
 
 def kernel_counters(launches: Iterable[KernelRun], file: str) -> tuple[KernelCounters, ...]:

@@ -12,15 +12,16 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
+from grader.checks.array import KernelOutputCheck
 from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
+from grader.checks.traffic import TrafficCheck
 from grader.device.observation import Observation
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of, not_built
-from grader.kinds.program.arrays import kernel_checks
 from grader.kinds.program.builds import Builds, Ran, Trials, repaired
-from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums, traffic_checks
+from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums
 from grader.messages import text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
@@ -132,7 +133,7 @@ def _watched(plan: Plan, submission: Submission, tools: Tools, evidence: Evidenc
     else:
         reason = emulated.error or "the program does not build for the emulator"
         ran = Ran(_all_failed(plan, reason), submission.file)
-    looked_at = frozenset(check.compared_as for check in kernel_checks(plan.assignment))
+    looked_at = frozenset(check.compared_as for check in KernelOutputCheck.in_rubric(plan.assignment.rubric))
     pairs = zip(evidence.cases, ran.cases, strict=True)
     cases = tuple(merged(*pair, looked_at) for pair in pairs)
     return replace(evidence, cases=cases, structures=_structures(plan, ran))
@@ -355,14 +356,16 @@ class _Runner:
         """What is wanted of the launches of a case."""
         if self.observation is not None:
             return self.observation
-        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
+        watched = frozenset(
+            check.kernel for check in KernelOutputCheck.in_rubric(self.plan.assignment.rubric)
+        )
         if not self.plan.feedback or case.visibility is not Visibility.VISIBLE:
             return Observation(watched)
         return Observation(watched, self.trials.keep, profile=case is self._looked_at_by_line())
 
     def _looked_at_by_line(self) -> Case | None:
         """The visible case, the largest, in which it is counted what each line moves, if an item asks."""
-        checks = list(traffic_checks(self.plan.assignment))
+        checks = list(TrafficCheck.in_rubric(self.plan.assignment.rubric))
         visible = [c for c in self.plan.cases if c.visibility is Visibility.VISIBLE]
         asked = [case for case in visible if any(check.item.looks_at(case) for check in checks)]
         return max(asked, key=size, default=None)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from grader.assignment import recorded_counters, reference_folder, staff_kernel, wanted_files
 from grader.checks.program_cases import ended_by_itself
+from grader.checks.traffic import TrafficCheck
 from grader.device.observation import Observation
 from grader.errors import OurError
 from grader.kinds import kind_of, require_built, staff_submission
 from grader.kinds.program.arrays import compared, input_files, verify
-from grader.kinds.program.on_emulator import traffic_checks
 from grader.kinds.program.running import Given, ending, nothing, run, run_cases
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import draw_inputs, load_oracle
@@ -105,8 +105,9 @@ def with_baselines(plan: Plan, tools: Tools, task_of: Callable[[Build], Task]) -
     if recorded is not None:
         return replace(plan, baselines=recorded)
     counters: dict[str, dict[str, Counters]] = {}
-    for name in dict.fromkeys(check.baseline for check in traffic_checks(plan.assignment) if check.baseline):
-        checks = [check for check in traffic_checks(plan.assignment) if check.baseline == name]
+    of_traffic = tuple(TrafficCheck.in_rubric(plan.assignment.rubric))
+    for name in dict.fromkeys(check.baseline for check in of_traffic if check.baseline):
+        checks = [check for check in of_traffic if check.baseline == name]
         chosen = tuple(case for case in plan.cases if any(check.item.looks_at(case) for check in checks))
         for case in _run(replace(plan, cases=chosen, feedback=False), name, tools, task_of):
             moved = counters.setdefault(case.case.id, {})
