@@ -86,9 +86,9 @@ def given_up(case: CaseEvidence) -> str:
 
     How far the threads of a hidden case came would tell of shapes.
     """
-    if not case.too_much_work or is_visible(case):
-        return case.too_much_work
-    return TOO_MUCH_WORK
+    if case.too_much_work is None:
+        return ""
+    return current().clause(case.too_much_work if is_visible(case) else TOO_MUCH_WORK)
 
 
 def stopped_by(case: CaseEvidence) -> str:

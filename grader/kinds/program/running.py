@@ -22,7 +22,7 @@ from grader.gpu import devices
 from grader.kinds import kind_of, not_built
 from grader.kinds.program.builds import Builds, Ran, Trials, repaired
 from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums
-from grader.messages import text_of
+from grader.messages import clause, text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.nvcc.runtime import call_lines
@@ -150,7 +150,7 @@ def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) ->
 
     ``looked_at`` are the names of the arrays that kernels leave in device memory and items ask for.
     """
-    reason = seen.error or seen.too_much_work
+    reason = seen.error or clause(seen.too_much_work)
     compared_here = {comparison.array for comparison in case.comparisons}
     findings = tuple(
         finding
@@ -329,7 +329,7 @@ class _Runner:
         in_time = run.ending != Status.TIME
         too_much = device.too_much_work(run.seconds, limits.wall_seconds, in_time=in_time)
         unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
-        undecided = tuple((str(kind), too_much) for kind in unknown)
+        undecided = tuple((str(kind), clause(too_much)) for kind in unknown)
         if too_much and not in_time:
             return CaseEvidence(
                 case, completed=False, too_much_work=too_much, undecided=undecided, program=run

@@ -21,6 +21,7 @@ from grader.errors import OurError
 from grader.kinds import kind_of, require_built, staff_submission
 from grader.kinds.program.arrays import compared, input_files, verify
 from grader.kinds.program.running import Given, ending, nothing, run, run_cases
+from grader.messages import clause
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import draw_inputs, load_oracle
 
@@ -124,7 +125,7 @@ def _run(plan: Plan, name: str, tools: Tools, task_of: Callable[[Build], Task]) 
     observation = Observation(count_only=True)
     cases = run_cases(plan, submission, built, tools, task_of(built), observation=observation).cases
     for case in cases:
-        reason = case.error or case.too_much_work or next((f.message for f in case.findings), "")
+        reason = case.error or clause(case.too_much_work) or next((f.message for f in case.findings), "")
         if case.error or not case.completed or not case.kernels:
             reason = reason or "it launches no kernel"
             raise OurError(f"the baseline {submission.file} does not run in case {case.case.id}: {reason}")
