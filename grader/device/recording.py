@@ -25,6 +25,7 @@ from grader.device.launches import EmulatedLaunches
 from grader.device.limits import launch_of, refused
 from grader.device.requests import CopyIn, CopyOut, CopyWithin, Fill, LaunchKernel, Pull, Push, Sharing
 from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep, Place, Recording
+from grader.model import Clause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -118,14 +119,14 @@ class RecordedLaunches(EmulatedLaunches):
 class CallRecorder:
     """Notes requests that the device has granted; ``arguments`` are the arrays of the call by their starts.
 
-    ``problem`` says why the recording is of no use, once it is; a clause about the function.
+    ``problem`` says why the recording is of no use, once it is.
     """
 
     memory: DeviceMemory
     launches: EmulatedLaunches
     arguments: Mapping[int, str]
     on_host: HostArrays = field(default_factory=HostArrays)
-    problem: str = ""
+    problem: Clause | None = None
     needs_results: bool = False
     """Whether the function has read what nobody computed, and may go by it."""
     has_read: bool = False
@@ -139,7 +140,7 @@ class CallRecorder:
     @property
     def is_done(self) -> bool:
         """Whether there is nothing to learn any more."""
-        return bool(self.problem) or self.needs_results
+        return self.problem is not None or self.needs_results
 
     def recording(self) -> Recording:
         """All that was noted."""
@@ -158,7 +159,7 @@ class CallRecorder:
         if isinstance(message, LaunchKernel | Fill | CopyIn | CopyWithin):
             self.needs_results = self.has_read and isinstance(self.launches, RecordedLaunches)
         if isinstance(message, Pull | Push):
-            self.problem = "it uses managed or pinned memory"
+            self.problem = Clause("uses-host-memory")
         self.has_read |= isinstance(message, CopyOut)
         self._steps += self._steps_of(message)
         self._check_size()
@@ -182,7 +183,7 @@ class CallRecorder:
 
     def _launch(self, message: LaunchKernel) -> Iterator[LaunchStep]:
         if message.cooperative:
-            self.problem = "it launches a cooperative grid"
+            self.problem = Clause("launches-cooperatively")
             return
         kernel = self.launches.kernels[message.kernel]
         contents = [message.parameters[start : start + size] for start, size in kernel.parameters]
@@ -230,7 +231,7 @@ class CallRecorder:
         if allocation is None:
             raise ValueError("a granted request names what is not there")
         if allocation.sharing is not Sharing.DEVICE:
-            self.problem = self.problem or "it uses managed or pinned memory"
+            self.problem = self.problem or Clause("uses-host-memory")
         return Place(self._name(allocation), address - allocation.address)
 
     def _name(self, allocation: DeviceAllocation) -> str:
@@ -248,11 +249,11 @@ class CallRecorder:
     def _check_size(self) -> None:
         most_scratch = MOST_SCRATCH + self.on_host.size
         if len(self._steps) > MOST_STEPS:
-            self.problem = f"it asks for more than {MOST_STEPS} launches, copies and fills"
+            self.problem = Clause("asks-for-too-much", (("most", MOST_STEPS),))
         if sum(map(len, self._contents.values())) > MOST_CONTENT:
-            self.problem = f"it copies more than {MOST_CONTENT >> 20} MiB from memory of its own"
+            self.problem = Clause("copies-too-much", (("mebibytes", MOST_CONTENT >> 20),))
         if sum(self._scratch.values()) > most_scratch:
-            self.problem = f"it allocates more than {most_scratch >> 20} MiB"
+            self.problem = Clause("allocates-too-much", (("mebibytes", most_scratch >> 20),))
 
 
 def _holding(memory: DeviceMemory, address: int) -> DeviceAllocation | None:

@@ -106,7 +106,7 @@ def _recorded(request: EstimateRequest, built: Build) -> tuple[Recording, tuple[
     try:
         recordings = recorded(replace(interface, program=program), built, request.tools, sets)
     except UnfitError as problem:
-        raise NotEstimatedError("not-recorded", (("reason", problem.reason),)) from problem
+        raise NotEstimatedError("not-recorded", (("reason", (problem.reason,)),)) from problem
     return recordings[0], sets[0]
 
 
