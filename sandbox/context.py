@@ -94,9 +94,9 @@ class Context:
     def _fault(self, problem: RuntimeError) -> DeviceFault:
         """Both of CUDA's interfaces number their errors alike: the runtime's names are for all."""
         status = getattr(problem, "status", None)
-        said = str(problem)
+        text = str(problem)
         if status is not None:
             named = str(self._runtime.CUDARuntimeError(status))
-            said = named if named.startswith("cudaError") else said
-        name, separator, message = said.partition(": ")
-        return DeviceFault(name, message) if separator else DeviceFault(type(problem).__name__, said)
+            text = named if named.startswith("cudaError") else text
+        name, separator, message = text.partition(": ")
+        return DeviceFault(name, message) if separator else DeviceFault(type(problem).__name__, text)
