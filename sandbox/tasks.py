@@ -56,7 +56,7 @@ class Job:
         return list(self.request["cases"])
 
     def seconds(self, name: str) -> float:
-        """One of the request's limits."""
+        """A limit of the request, in seconds."""
         return float(self.request["seconds"][name])
 
     def device(self, tell: Tell, *, spins: bool = False) -> Device:
@@ -81,10 +81,10 @@ def work_off(job: Job, pending: Sequence[int], tell: Tell) -> None:
 
 
 def work_off_here(job: Job, results: Results, tell: Tell) -> None:
-    """Launch all cases in this process, which a tool watches; what it stops does not end the others.
+    """Launch all cases in this process, which a tool watches; a case that it stops does not end the others.
 
-    The tool may take a kernel alone off the device, and the context lives on; or it may not. No case begins
-    while others time their kernels, unless all the time for waiting is over.
+    A tool may stop one kernel so that the context survives; where the context is lost, all later cases are.
+    No case begins while others time their kernels, unless all the time for waiting is over.
     """
     patience = PATIENCE
     device = job.device(tell)

@@ -54,10 +54,10 @@ def write_similar(out: OutFolder, assignment: Assignment, sources: Mapping[str, 
 def _given(assignment: Assignment) -> list[str]:
     """What is handed out with an assignment, and the staff's own kernels."""
     path = assignment.path
-    own = path if path.is_dir() else path.parent
+    out_folder = path if path.is_dir() else path.parent
     return [
         decode(file.read_bytes())
-        for folder in (own, *staff_folders(assignment.reference, assignment.id, path))
+        for folder in (out_folder, *staff_folders(assignment.reference, assignment.id, path))
         for file in sorted(folder.glob("*.cu"))
     ]
 

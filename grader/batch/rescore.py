@@ -182,8 +182,8 @@ def _judged(
     try:
         judged = pipeline.judge(plan, submission, replace(evidence, cases=shown))
     except Exception as problem:  # the file is foreign, and each value in it may be absurd
-        what = f"{type(problem).__name__}: {problem}"
-        raise UsageError(f"{path} cannot be judged: {what}; grade the submission again") from problem
+        problem_text = f"{type(problem).__name__}: {problem}"
+        raise UsageError(f"{path} cannot be judged: {problem_text}; grade the submission again") from problem
     return replace(judged, seconds=grade.seconds, evidence=evidence)
 
 

@@ -173,8 +173,8 @@ def _listed(choices: Sequence[Choice]) -> str:
     shown = [
         f"`{escaped(choice.heading, 80)}` (column {choice.index + 1})" for choice in choices[:_MOST_LISTED]
     ]
-    rest = len(choices) - len(shown)
-    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+    number_of_others = len(choices) - len(shown)
+    return ", ".join(shown) + (f" and {number_of_others:,} more" if number_of_others else "")
 
 
 def _not_assigned(export: Export, chosen: Choice, row: int) -> bool:
@@ -262,7 +262,7 @@ class _RowFinder:
         return set[int]().union(*(_with_any(index, names, other_numbers) for _, index in self._keys))
 
     def _rows_of_others(self, rows: set[int], person: Student, score: Score) -> set[int]:
-        """Of rows with a number, those whose name speaks against it: in Moodle teams have numbers, too."""
+        """The rows with a person's number and another's name: in Moodle teams have numbers, too."""
         if not person.name or not self._called:
             return set()
         words_of_person = _words(person.name, *score.names)
@@ -305,7 +305,7 @@ class _Style:
 
 
 def _style(table: Table, export: Export, chosen: Choice) -> _Style:
-    """As other cells of the column do, or else as other cells of the file do."""
+    """Write decimals as other cells of the column do, or else as other cells of the file do."""
     columns = [column for column in (chosen.index, chosen.reference) if column is not None]
     near = [row[column].value for row in table.records[1:] for column in columns if column < len(row)]
     all_cells = (cell.value for row in table.records[1:] for cell in row)

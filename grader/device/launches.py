@@ -97,10 +97,10 @@ class EmulatedLaunches:
     """Memory as the launch finds it that runs now."""
     _copy: MemoryCopy = field(default_factory=MemoryCopy)
     _heaps: list[Heap] = field(default_factory=list)
-    """Of each attempt at a launch."""
+    """The heap of each attempt at a launch."""
     _directions: dict[int, str] = field(default_factory=dict)
     _variable_names: dict[int, str] = field(default_factory=dict)
-    """By where they start."""
+    """The names of variables by where they start."""
     _touched: TouchedBytes | None = None
     """Which bytes the launch uses that runs now, if that was asked for."""
     _shared_by_grid: DeviceAllocation | None = None

@@ -24,7 +24,7 @@ from grader.device.errors import CudaError
 from grader.device.launches import EmulatedLaunches
 from grader.device.limits import launch_of, refused
 from grader.device.requests import CopyIn, CopyOut, CopyWithin, Fill, LaunchKernel, Pull, Push, Sharing
-from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep, Place, Recording
+from grader.gpu.replay import HOST, ArrayLocation, CopyStep, FillStep, LaunchStep, Recording
 from grader.model import Clause
 
 if TYPE_CHECKING:
@@ -52,23 +52,23 @@ class HostArrays:
         """The bytes of all of them."""
         return sum(content.size for _, content in self._arrays.values())
 
-    def source(self, address: int, row: NDArray[np.uint8]) -> Place | None:
+    def source(self, address: int, row: NDArray[np.uint8]) -> ArrayLocation | None:
         """Where bytes that came from an address lie in an array; None where they are not what lies there."""
-        place, content = self._part(address, row.size)
-        return place if content is not None and np.array_equal(content, row) else None
+        location, content = self._part(address, row.size)
+        return location if content is not None and np.array_equal(content, row) else None
 
-    def target(self, address: int, row: NDArray[np.uint8]) -> Place | None:
+    def target(self, address: int, row: NDArray[np.uint8]) -> ArrayLocation | None:
         """Where bytes go that are copied to an address; None where no array has them all."""
-        place, content = self._part(address, row.size)
+        location, content = self._part(address, row.size)
         if content is not None:
             content[:] = row
-        return place
+        return location
 
-    def _part(self, address: int, size: int) -> tuple[Place | None, NDArray[np.uint8] | None]:
+    def _part(self, address: int, size: int) -> tuple[ArrayLocation | None, NDArray[np.uint8] | None]:
         for start, (name, content) in self._arrays.items():
             offset = address - start
             if 0 <= offset <= content.size - size:
-                return Place(name, offset), content[offset : offset + size]
+                return ArrayLocation(name, offset), content[offset : offset + size]
         return None, None
 
     def content_of(self, name: str) -> bytes:
@@ -169,7 +169,7 @@ class CallRecorder:
             yield from self._launch(message)
         elif isinstance(message, Fill):
             for row in range(message.height):
-                to = self._place(message.address + row * message.pitch)
+                to = self._location(message.address + row * message.pitch)
                 yield FillStep(to, message.value & 0xFF, message.width)
         elif isinstance(message, CopyIn):
             yield from self._from_host(message)
@@ -177,8 +177,8 @@ class CallRecorder:
             yield from self._to_host(message)
         elif isinstance(message, CopyWithin):
             for row in range(message.height):
-                to = self._place(message.to + row * message.to_pitch)
-                source = self._place(message.source + row * message.source_pitch)
+                to = self._location(message.to + row * message.to_pitch)
+                source = self._location(message.source + row * message.source_pitch)
                 yield CopyStep(to, source, message.width)
 
     def _launch(self, message: LaunchKernel) -> Iterator[LaunchStep]:
@@ -188,7 +188,7 @@ class CallRecorder:
         kernel = self.launches.kernels[message.kernel]
         contents = [message.parameters[start : start + size] for start, size in kernel.parameters]
         parameters = tuple(
-            (content, tuple((at, self._place(address)) for at, address in self._addresses(content)))
+            (content, tuple((at, self._location(address)) for at, address in self._addresses(content)))
             for content in contents
         )
         yield LaunchStep(kernel.name, launch_of(message), parameters)
@@ -207,16 +207,16 @@ class CallRecorder:
         if None in sources:
             self._contents[name] = content
         for row, source in enumerate(sources):
-            to = self._place(message.to + row * message.to_pitch)
-            yield CopyStep(to, source or Place(name, row * message.width), message.width)
+            to = self._location(message.to + row * message.to_pitch)
+            yield CopyStep(to, source or ArrayLocation(name, row * message.width), message.width)
 
     def _to_host(self, message: CopyOut) -> Iterator[CopyStep]:
         for number, row in enumerate(self._rows(message.source, message.source_pitch, message)):
-            source = self._place(message.source + number * message.source_pitch)
+            source = self._location(message.source + number * message.source_pitch)
             to = self.on_host.target(message.to + number * message.to_pitch, row)
             if to is None:
                 self.needs_results = isinstance(self.launches, RecordedLaunches)
-                to = Place(HOST, number * message.width)
+                to = ArrayLocation(HOST, number * message.width)
                 self._host_bytes = max(self._host_bytes, (number + 1) * message.width)
             yield CopyStep(to, source, message.width)
 
@@ -226,20 +226,20 @@ class CallRecorder:
             raise ValueError("a granted request names what is not there")
         return rows
 
-    def _place(self, address: int) -> Place:
+    def _location(self, address: int) -> ArrayLocation:
         allocation = _holding(self.memory, address)
         if allocation is None:
             raise ValueError("a granted request names what is not there")
         if allocation.sharing is not Sharing.DEVICE:
             self.problem = self.problem or Clause("uses-host-memory")
-        return Place(self._name(allocation), address - allocation.address)
+        return ArrayLocation(self._name(allocation), address - allocation.address)
 
     def _name(self, allocation: DeviceAllocation) -> str:
         argument = self.arguments.get(allocation.start)
         if argument is not None:
             return argument
-        for (_, variable), place in self.launches.variables.items():
-            if place is allocation:
+        for (_, variable), variable_memory in self.launches.variables.items():
+            if variable_memory is allocation:
                 self._variables[variable] = None
                 return variable
         name = f"scratch-{allocation.number}"

@@ -33,7 +33,7 @@ def _table() -> dict[str, dict[str, Any]]:
 
 
 def names() -> set[str]:
-    """All of them."""
+    """The names of all attacks of device code."""
     return set(_table())
 
 

@@ -83,7 +83,7 @@ def _refusals(trial: Trial) -> Iterator[str]:
 
 
 def _reached(trial: Trial) -> Iterator[str]:
-    """What it says that it got hold of."""
+    """What the attack prints of what it got hold of."""
     for result in trial.results:
         for line in result.outcome.stdout.splitlines():
             if line.startswith(_REACHED):

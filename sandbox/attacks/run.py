@@ -119,7 +119,7 @@ def _told(console: Console, tried: Iterable[Tried]) -> Iterator[Tried]:
 
 
 def report(sandbox: str, tried: Iterable[Tried], left_out: Iterable[tuple[str, str]]) -> str:
-    """The same for programs to read, as JSON."""
+    """The outcome of every attack as JSON, for programs."""
     rows = [
         {
             "name": attempt.name,

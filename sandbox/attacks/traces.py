@@ -18,7 +18,7 @@ FLAT_BYTES = 64 * 2**20
 """How much more memory we may hold after the battery than after the first round: what allocators keep."""
 
 GPU_BYTES = 64 * 2**20
-"""The same for a GPU's memory."""
+"""How much more of a GPU's memory may be taken after the battery than before it."""
 
 _PLACES = (  # looked through, never written to
     "/",

@@ -173,7 +173,7 @@ def _precompile(root: Path) -> None:
 
 
 def _normalise(root: Path) -> None:
-    """The same times, owners and plain modes for everything."""
+    """Give every file the same time and owner, and a plain mode: the same content makes the same image."""
     then = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     for path in (*root.rglob("*"), root):
         about = path.lstat()

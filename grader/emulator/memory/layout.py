@@ -160,9 +160,9 @@ def lay_out(
     Raises VariablesTooLargeError and VariableTooSmallError.
     """
     variables = [v for v in module.variables if v.space in ("global", "const")]
-    taken = sum(v.size for v in variables)
-    if taken > MOST_VARIABLE_BYTES:
-        raise VariablesTooLargeError(taken)
+    size = sum(v.size for v in variables)
+    if size > MOST_VARIABLE_BYTES:
+        raise VariablesTooLargeError(size)
     parameters = with_address(function)
     filled = _filled(variables, arguments)
     plan = MemoryPlan()
@@ -190,8 +190,7 @@ def lay_out(
     for argument, value, allocation in arrays:
         memory.fill(allocation, value, initialised=argument.direction != "out")
     where = {argument.name: allocation for argument, _, allocation in arrays}
-    given = (argument for argument in arguments if argument.is_parameter)
-    passed = tuple(zip(function.parameters, given, strict=True))
+    passed = tuple(zip(function.parameters, (a for a in arguments if a.is_parameter), strict=True))
     pieces = {formal.name: pieces_of(formal, value, where, memory.base) for formal, value in passed}
     for formal in parameters:
         content = bytes_of(pieces[formal.name], formal.size)

@@ -360,7 +360,7 @@ class SmallerCalls:
             sizes = failing[0]
 
     def _failing(self, case: Case, attempts: list[Sizes]) -> list[Sizes]:
-        """Those of some shapes at which an output is wrong; nobody tells of those that cannot be called."""
+        """The shapes of those attempted at which an output is wrong; one that cannot be called is none."""
         self.left -= len(attempts)
         cases = tuple(
             replace(case, id=f"smaller-{number}", shape=_shape(case, sizes))

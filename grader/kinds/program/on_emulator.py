@@ -252,8 +252,8 @@ class EmulatedDevice:
             yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
         if not succeeded:  # it never came to what is missing
             return
-        left = (a for a in self._memory.in_order() if a.owner is Owner.PROGRAM)
-        for allocation in islice(left, MOST_MISTAKES):
+        allocations = (a for a in self._memory.in_order() if a.owner is Owner.PROGRAM)
+        for allocation in islice(allocations, MOST_MISTAKES):
             details = (("size", allocation.size),)
             yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
         if self.device.unread and not self._held and not any(a.sharing for a in self._memory.in_order()):
@@ -413,7 +413,7 @@ def kernel_counters(launches: Iterable[KernelRun], file: str) -> tuple[KernelCou
 
 
 def sums(counters: Iterable[Counters]) -> Counters:
-    """All of them together."""
+    """The sum of all counters, field by field."""
     amounts = list(counters)
     return Counters(**{f.name: sum(getattr(one, f.name) for one in amounts) for f in fields(Counters)})
 

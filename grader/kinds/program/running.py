@@ -98,7 +98,7 @@ class Task(Protocol):
         """What the run of a case is given, on an emulated device if there is one; raises OurError."""
 
     def judged(
-        self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
+        self, case: Case, run: ProgramRun, findings: tuple[Finding, ...], device: EmulatedDevice | None
     ) -> CaseEvidence:
         """A run as evidence, beside what was ``seen`` of it on an emulated device; raises OurError."""
 
@@ -141,33 +141,33 @@ def _watched(plan: Plan, submission: Submission, tools: Tools, evidence: Evidenc
 
 def _structures(plan: Plan, ran: Ran) -> Named[Structure]:
     """How the kernels that ran are built, if an item asks for it."""
-    asked = any(item.check == "structure" for item in plan.assignment.rubric)
-    return ran.structures() if asked else ()
+    is_needed = any(item.check == "structure" for item in plan.assignment.rubric)
+    return ran.structures() if is_needed else ()
 
 
-def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
+def merged(case: CaseEvidence, emulated: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
     """A case as it ran on a GPU, with what the emulator alone sees of it.
 
     ``looked_at`` are the names of the arrays that kernels leave in device memory and items ask for.
     """
-    reason = seen.error or clause(seen.too_much_work)
+    reason = emulated.error or clause(emulated.too_much_work)
     compared_here = {comparison.array for comparison in case.comparisons}
     findings = tuple(
         finding
-        for finding in seen.findings
+        for finding in emulated.findings
         if finding.kind in WATCHED
         or (finding.kind is FindingKind.WRONG_OUTPUT and finding.address in looked_at)
     )
     return replace(
         case,
-        comparisons=(*case.comparisons, *(c for c in seen.comparisons if c.array not in compared_here)),
+        comparisons=(*case.comparisons, *(c for c in emulated.comparisons if c.array not in compared_here)),
         findings=(*case.findings, *findings),
-        too_much_work=seen.too_much_work,
-        counters=seen.counters,
+        too_much_work=emulated.too_much_work,
+        counters=emulated.counters,
         uncounted=reason,
-        kernels=seen.kernels,
-        launches=seen.launches,
-        streams=seen.streams,
+        kernels=emulated.kernels,
+        launches=emulated.launches,
+        streams=emulated.streams,
         undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
     )
 
@@ -335,12 +335,12 @@ class _Runner:
                 case, completed=False, too_much_work=too_much, undecided=undecided, program=run
             )
         succeeded = run.ending == Status.EXIT and run.returncode == 0
-        seen = [
+        findings = [
             f
             for f in device.findings(case, succeeded=succeeded)
             if not too_much or f.kind is not FindingKind.HOST
         ]
-        judged = self.task.judged(case, run, tuple(seen), device)
+        judged = self.task.judged(case, run, tuple(findings), device)
         return replace(
             judged,
             too_much_work=too_much,
@@ -367,8 +367,8 @@ class _Runner:
         """The visible case, the largest, in which it is counted what each line moves, if an item asks."""
         checks = list(TrafficCheck.in_rubric(self.plan.assignment.rubric))
         visible = [c for c in self.plan.cases if c.visibility is Visibility.VISIBLE]
-        asked = [case for case in visible if any(check.item.looks_at(case) for check in checks)]
-        return max(asked, key=size, default=None)
+        chosen = [case for case in visible if any(check.item.looks_at(case) for check in checks)]
+        return max(chosen, key=size, default=None)
 
     def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, tuple[str, int]]:
         """The student's files and lines of some addresses in the program."""

@@ -79,7 +79,11 @@ class _ProgramTask:
         return Given(case.arguments, files, wanted_files(self.assignment), case.stdin.encode())
 
     def judged(
-        self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
+        self,
+        case: Case,
+        run: ProgramRun,
+        findings_of_device: tuple[Finding, ...],
+        device: EmulatedDevice | None,
     ) -> CaseEvidence:
         """What a run printed and wrote, beside what was ``seen`` of it and of its launches."""
         launches: Mapping[str, SeenLaunch] | None = None if self.calls_device else {}
@@ -90,7 +94,7 @@ class _ProgramTask:
         return CaseEvidence(
             case,
             comparisons=comparisons,
-            findings=(*ending(case, run), *seen, *findings),
+            findings=(*ending(case, run), *findings_of_device, *findings),
             seconds=run.seconds,
             completed=ended_by_itself(run),
             program=run,
