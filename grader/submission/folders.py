@@ -81,8 +81,8 @@ SOURCE = Wanted(
 PROGRAM = replace(
     SOURCE,
     beside=re.compile(r"\w[\w.+ -]*\.(h|cuh|hpp|hxx|hh|inl|inc|cu|c|cc|cpp|cxx)", re.IGNORECASE),
-    file="the file with your program",
-    text="the source text of your program",
+    file="the-program-file",
+    text="program-text",
     several=True,
 )
 """A program, with its headers and its further sources."""
