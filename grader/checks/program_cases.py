@@ -170,17 +170,17 @@ def _inputs(case: Case) -> str:
 def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) -> tuple[Finding, ...]:
     """One finding for each visible case that fails; of hidden ones, what ended them."""
     findings = []
-    message_of_all = _message(cases, outcomes)
-    for case, outcome in zip(cases, outcomes, strict=True):
-        if outcome.verdict is not Verdict.FAIL:
-            continue
+    failing = [pair for pair in zip(cases, outcomes, strict=True) if pair[1].verdict is Verdict.FAIL]
+    quoted = next((outcome for case, outcome in failing if is_visible(case)), None)
+    quoted = quoted or next((outcome for _, outcome in failing), RIGHT)  # as in the item's message
+    for case, outcome in failing:
         if is_visible(case):
             message = case_sentence(case, outcome) if len(cases) > 1 else outcome.full_text
             finding = Finding(outcome.kind, message, outcome.ending, case=case.case.id)
             findings.append(_with_map(finding, outcome.compared))
         elif outcome.kind is not FindingKind.WRONG_OUTPUT:
             reason = outcome.reason
-            if reason not in message_of_all:
+            if reason != quoted.reason:
                 reason = current().clause(Clause("in-hidden-case", (("sentence", reason),)))
             findings.append(Finding(outcome.kind, reason))
     return tuple(dict.fromkeys(findings))

@@ -80,6 +80,7 @@ _ACCESSES_CLAUSES: Mapping[str, str] = {
     "local-variable": "a local variable",
     "local-array": "a local array",
     "shared-memory": "shared memory",
+    "memory-of-space": "{space} memory",
 }
 
 VERBS = {"read": "reads", "write": "writes", "update": "updates"}
