@@ -101,9 +101,9 @@ def _must_be_the_same(out: OutFolder, assignment: Assignment, ids: Sequence[str]
         evidence = evidence_of(out, grade)
         cases = expand_cases(assignment, grade.seed)
         by_estimate = evidence.estimate is not None and any(map(_is_estimated, assignment.rubric))
-        wanted = execution_digests(assignment, cases, timed=evidence.measures_time, estimated=by_estimate)
+        digests = execution_digests(assignment, cases, timed=evidence.measures_time, estimated=by_estimate)
         ran = dict(evidence.ran)
-        for piece, digest in wanted:
+        for piece, digest in digests:
             if ran.get(piece) != digest:
                 differing.setdefault(f"{piece}{'' if piece in ran else ', which is new'}", []).append(name)
     if not differing:

@@ -131,8 +131,8 @@ def seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
     """The seed of the command line; else that of the questions, the same for the sheet and the grade."""
     if options.seed is None and assignment.interface.asks_questions:
         return assignment.answers.seed
-    given: int | None = options.seed
-    return given
+    option: int | None = options.seed
+    return option
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:

@@ -258,7 +258,9 @@ class _RowFinder:
                 other_numbers.append(key)
         if len(score.students) > 1:  # the names of a group's submission are nobody's
             return set()
-        names = {name for given in (score.submission, *score.names) for name in _spellings(given)}
+        names = {
+            name for written_name in (score.submission, *score.names) for name in _spellings(written_name)
+        }
         return set[int]().union(*(_with_any(index, names, other_numbers) for _, index in self._keys))
 
     def _rows_of_others(self, rows: set[int], person: Student, score: Score) -> set[int]:
@@ -333,9 +335,9 @@ def _cell(score: Score, style: _Style) -> str:
             f"{escaped(score.submission, 80)}: has {float(score.points):g} points, which no gradebook takes;"
             " expected zero or more"
         )
-    whole, _, part = f"{float(round(score.points, _DECIMALS)):.{_DECIMALS}f}".partition(".")
+    integer, _, part = f"{float(round(score.points, _DECIMALS)):.{_DECIMALS}f}".partition(".")
     part = part.rstrip("0").ljust(style.decimals, "0")
-    return whole + (style.mark + part if part else "")
+    return integer + (style.mark + part if part else "")
 
 
 def _same(old: str, new: str) -> bool:

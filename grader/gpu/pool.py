@@ -146,8 +146,8 @@ def observe(
     for gpu in pool.healthy():
         try:
             with stage_on(gpu, tools) as inside:
-                given = (built, file, cases, timing)
-                return _Attempt(gpu, pool, tools, inside, *given, emulated=emulated).observed()
+                job_parts = (built, file, cases, timing)
+                return _Attempt(gpu, pool, tools, inside, *job_parts, emulated=emulated).observed()
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem

@@ -255,9 +255,9 @@ def _job(
 
 def symbols_of(arguments: Iterable[Argument], ptx: str) -> Named[str]:
     """For each variable that holds an argument its name in a PTX text."""
-    wanted = [argument.symbol for argument in arguments if argument.symbol]
-    variables = module_variables(ptx) if wanted else {}
-    return tuple((symbol, symbol_called(symbol, variables) or symbol) for symbol in wanted)
+    symbols = [argument.symbol for argument in arguments if argument.symbol]
+    variables = module_variables(ptx) if symbols else {}
+    return tuple((symbol, symbol_called(symbol, variables) or symbol) for symbol in symbols)
 
 
 def has_variables(ptx: str) -> bool:

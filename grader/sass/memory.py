@@ -255,9 +255,9 @@ def _copy(link: Link) -> Step:
             first = np.broadcast_to(place >> 2, (m.lanes,))[lanes]
             if reads is not None:
                 m.mask = to & reads(m)
-            wanted = address(m)
-            m.note(index, "global", wanted, size)
-            at = np.broadcast_to(located(m, "global", wanted, size)[1] >> 2, (m.lanes,))[lanes]
+            addresses = address(m)
+            m.note(index, "global", addresses, size)
+            at = np.broadcast_to(located(m, "global", addresses, size)[1] >> 2, (m.lanes,))[lanes]
             copied = None if reads is None else m.active[lanes]
             for word in range(size // _WORD):
                 value = m.memory.view(np.uint32)[at + word]

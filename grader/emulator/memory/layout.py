@@ -431,13 +431,13 @@ class Bounds(dict[int, "Bound | None"]):
     def _in_frame(self, origin: Origin, frame: Mapping[str, int]) -> LocalArray | None:
         """From where an object begins to where the next one does."""
         function = self._frames[origin.function]
-        whole = next((v.size for v in function.variables if v.name == origin.name), 0)
+        frame_bytes = next((v.size for v in function.variables if v.name == origin.name), 0)
         if origin.start < 0:
-            return LocalArray(frame[origin.name], whole)
+            return LocalArray(frame[origin.name], frame_bytes)
         later = [
             start for start in self._program.provenance().starts[origin.function] if start > origin.start
         ]
-        return LocalArray(frame[origin.name] + origin.start, min([*later, whole]) - origin.start)
+        return LocalArray(frame[origin.name] + origin.start, min([*later, frame_bytes]) - origin.start)
 
 
 _STORES = ("st", "atom", "red", "mbarrier")

@@ -318,9 +318,9 @@ def _read(run: ProgramRun, file: str, dtype: np.dtype[Any], shape: tuple[int, ..
         return text_of("npy-of-type", file=quoted(file), type=_type(kind), expected=_type(dtype))
     if has != shape:
         return text_of("npy-of-extents", file=quoted(file), extents=_extents(has), expected=_extents(shape))
-    wanted, size = dtype.itemsize * int(np.prod(shape, dtype=np.int64)), len(content) - start
-    if size != wanted:
-        return text_of("npy-of-bytes", file=quoted(file), bytes=size, expected=wanted)
+    expected_bytes, size = dtype.itemsize * int(np.prod(shape, dtype=np.int64)), len(content) - start
+    if size != expected_bytes:
+        return text_of("npy-of-bytes", file=quoted(file), bytes=size, expected=expected_bytes)
     return np.frombuffer(content, dtype, offset=start).reshape(shape)
 
 
