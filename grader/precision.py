@@ -135,7 +135,7 @@ _FLOATS = (
     Precision("float64", 2.0**-53, 2.0**-1022, 2.0**53, float(np.finfo(np.float64).max)),
 )
 _INTEGERS = tuple(_of_integers(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64))
-_KNOWN = {each.name: each for each in (*_FLOATS, *_INTEGERS)}
+_KNOWN = {precision.name: precision for precision in (*_FLOATS, *_INTEGERS)}
 
 
 def precision_of(types: Mapping[str, str] | None, array: str) -> Precision:

@@ -213,6 +213,6 @@ def _about_out(out: Path | None) -> Iterator[ReportLine]:
         state = f"no file can be written and locked in {folder}: {problem.strerror}"
         yield ReportLine(Mark.PROBLEM, _OUT, state, "choose another folder with -o")
         return
-    made = "" if out.is_dir() else f", where {out.name} will be made"
-    yield ReportLine(Mark.OK, _OUT, f"a file was written and locked in {folder}{made}")
+    remark = "" if out.is_dir() else f", where {out.name} will be made"
+    yield ReportLine(Mark.OK, _OUT, f"a file was written and locked in {folder}{remark}")
     yield _about_space(folder, "grades")

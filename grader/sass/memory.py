@@ -251,8 +251,8 @@ def _copy(link: Link) -> Step:
     def make(_: str, address: Reader) -> Step:
         def step(m: Machine) -> None:
             before, to = m.mask, acting(m)
-            place, lanes = located(m, "shared", goal(m), size)[1], np.flatnonzero(to)
-            first = np.broadcast_to(place >> 2, (m.lanes,))[lanes]
+            start, lanes = located(m, "shared", goal(m), size)[1], np.flatnonzero(to)
+            first = np.broadcast_to(start >> 2, (m.lanes,))[lanes]
             if reads is not None:
                 m.mask = to & reads(m)
             addresses = address(m)

@@ -46,4 +46,4 @@ def _note(path: Path, root: Path, lines: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    print(digest([Path(each) for each in sys.argv[1:]] or [Path("/")]))  # noqa: T201 - a program
+    print(digest([Path(argument) for argument in sys.argv[1:]] or [Path("/")]))  # noqa: T201 - a program
