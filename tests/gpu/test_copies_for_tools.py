@@ -17,7 +17,7 @@ from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
 from grader.gpu import RaceJudge, devices, pool, sanitizer
 from grader.gpu.pool import GpuPool
-from grader.gpu.request import ANSWER, DeviceCase, Launches
+from grader.gpu.request import ANSWER, DeviceCase, JobLaunches
 from grader.gpu.shared_runs import is_silent
 from grader.model import Argument, Launch, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from grader.model import Finding, Grade
 
-Run: TypeAlias = Callable[[Sequence[Launches]], bool]
+Run: TypeAlias = Callable[[Sequence[JobLaunches]], bool]
 
 ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
@@ -108,8 +108,8 @@ def test_what_a_tool_alone_finds_is_told_by_a_run_with_copies() -> None:
 def side_by_side(device: PretendGpu, monkeypatch: pytest.MonkeyPatch, sources: list[bytes]) -> list[Grade]:
     """The grades of files that wait for the same tools: a tool's first run ends when all others wait."""
 
-    def held(folder: Path, launches: Launches, run: Run) -> bool:
-        def when_all_wait(members: Sequence[Launches]) -> bool:
+    def held(folder: Path, launches: JobLaunches, run: Run) -> bool:
+        def when_all_wait(members: Sequence[JobLaunches]) -> bool:
             while len(members) == 1 and len(list(folder.glob("*.waiting"))) < len(sources):
                 time.sleep(0.01)
             return run(members)
