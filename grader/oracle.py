@@ -288,13 +288,3 @@ def poison(dtype: np.dtype[Any] | str) -> np.generic:
         raise OurError(f"no poison is defined for arrays of {kind}")
     marked: np.generic = np.array([bits], f"u{kind.itemsize}").view(kind)[0]
     return marked
-
-
-def is_poison(array: Array) -> NDArray[np.bool_]:
-    """Where an array holds its type's poison, bit for bit.
-
-    For floating point that is proof; an integer may have this value by right, one in 2⁸ for int8.
-    """
-    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
-    mask: NDArray[np.bool_] = bits == np.asarray(poison(array.dtype)).view(bits.dtype)
-    return mask.reshape(array.shape)

@@ -110,17 +110,17 @@ class Precision:
         Whole numbers stay whole, and those of integer types become whole. Where all fit already they are
         only rounded to the type; the result has a type of NumPy's, float32 for bfloat16.
         """
-        given = np.asarray(values, np.float64)
-        are_whole = bool((given == np.rint(given)).all())
+        scaled = np.asarray(values, np.float64)
+        are_whole = bool((scaled == np.rint(scaled)).all())
         limit = min(most, self.exact if are_whole else self.largest)
         if self.whole and not are_whole:
-            given = given * _STEPS
-        top = float(np.abs(given).max(initial=0.0))
+            scaled = scaled * _STEPS
+        top = float(np.abs(scaled).max(initial=0.0))
         if top > limit:
-            given = np.fmod(given, math.floor(limit) + 1) if are_whole else given * (limit / top)
+            scaled = np.fmod(scaled, math.floor(limit) + 1) if are_whole else scaled * (limit / top)
         if self.whole:
-            given = np.rint(np.abs(given) if self.name.startswith("u") else given)
-        return numbers(encoded(given, self.name))
+            scaled = np.rint(np.abs(scaled) if self.name.startswith("u") else scaled)
+        return numbers(encoded(scaled, self.name))
 
 
 def _of_integers(name: str) -> Precision:
@@ -135,7 +135,7 @@ _FLOATS = (
     Precision("float64", 2.0**-53, 2.0**-1022, 2.0**53, float(np.finfo(np.float64).max)),
 )
 _INTEGERS = tuple(_of_integers(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64))
-_KNOWN = {each.name: each for each in (*_FLOATS, *_INTEGERS)}
+_KNOWN = {precision.name: precision for precision in (*_FLOATS, *_INTEGERS)}
 
 
 def precision_of(types: Mapping[str, str] | None, array: str) -> Precision:

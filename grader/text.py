@@ -68,6 +68,11 @@ def sentence(text: str, limit: int = 400) -> str:
     return _cut(escaped(" ".join(text[: 16 * limit].split()), 16 * limit), limit)
 
 
+def capital(text: str) -> str:
+    """The text as a sentence begins; what starts with a name of the source stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def suggestion(word: str, candidates: Iterable[str]) -> str:
     """The tail of a message about a word that is none of the candidates: the nearest of them, or all."""
     from difflib import get_close_matches  # noqa: PLC0415 - for a message about a mistake only

@@ -111,16 +111,16 @@ class Fenced:
         """Copy everything back and compare it with what was there before."""
         after = np.empty_like(self._before)
         self._device.download(self._address, after)
-        found = Afterwards()
+        result = Afterwards()
         for array, start in zip(self._arrays, self._starts, strict=True):
-            here = slice(start, start + array.content.nbytes)
+            extent = slice(start, start + array.content.nbytes)
             if array.direction != "in":
-                own = after[here].view(array.content.dtype)
-                found.outputs[array.name] = own.reshape(array.content.shape)
-            elif not np.array_equal(after[here], self._before[here]):
-                found.changed.append(array.name)
-        found.outside.extend(self._outside(after))
-        return found
+                content = after[extent].view(array.content.dtype)
+                result.outputs[array.name] = content.reshape(array.content.shape)
+            elif not np.array_equal(after[extent], self._before[extent]):
+                result.changed.append(array.name)
+        result.outside.extend(self._outside(after))
+        return result
 
     def _outside(self, after: NDArray[np.uint8]) -> Iterator[Outside]:
         """What was written in each zone, told of the array that is nearer."""
@@ -158,9 +158,9 @@ class Exact:
     def __init__(self, device: Device, arrays: Sequence[Array]) -> None:
         self._device, self._arrays = device, arrays
         self._addresses = [device.allocate(a.offset_bytes + a.content.nbytes) for a in arrays]
-        for array, place in zip(arrays, self.places().values(), strict=True):
+        for array, address in zip(arrays, self.places().values(), strict=True):
             if array.direction != "out":
-                device.upload(place, np.ascontiguousarray(array.content))
+                device.upload(address, np.ascontiguousarray(array.content))
 
     def places(self) -> dict[str, int]:
         """The address of every array's first element."""
@@ -186,6 +186,6 @@ def _bytes(content: NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(content).reshape(-1).view(np.uint8)
 
 
-def as_records(found: Iterable[Outside]) -> list[dict[str, Any]]:
+def as_records(writes: Iterable[Outside]) -> list[dict[str, Any]]:
     """Writes outside, as ``result.json`` lists them."""
-    return [{"array": one.array, "element": one.element, "count": one.count} for one in found]
+    return [{"array": one.array, "element": one.element, "count": one.count} for one in writes]

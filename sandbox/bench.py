@@ -92,12 +92,12 @@ class Bench:
         work = timed.ready(places)
         self._overwrite_l2()
         ms = self._device.elapsed_of_ms(self._start, self._stop, work)
-        left = self._work.inspect(which, places)
+        effects = self._work.inspect(which, places)
         if keep:
-            self.kept.offer(which, left.digest, lambda: self._work.outputs(places))
+            self.kept.offer(which, effects.digest, lambda: self._work.outputs(places))
         self._work.forget()
         timed.forget()
-        return ms, left
+        return ms, effects
 
     def _overwrite_l2(self) -> None:
         """Leave nothing in L2. The overwriting is queued, and what follows waits for it on the device."""
@@ -120,12 +120,12 @@ class Bench:
             "fp32_gflop_s": roofline.fp32_gflop_s(self._device, self._helpers, self._space),
         }
 
-    def prepare_library(self, asked: dict[str, Any]) -> None:
+    def prepare_library(self, request: dict[str, Any]) -> None:
         """Make the library ready to do the same, and let it load its code."""
         self.running = "library"
         places = self._work.lay_out(0)
         self.wait()  # loading the library may take seconds, and that is no kernel's fault
-        sizes, matrices = (asked[key] for key in "mnk"), (places[asked[key]] for key in "abc")
+        sizes, matrices = (request[key] for key in "mnk"), (places[request[key]] for key in "abc")
         self._library, self._library_places = self._device.sgemm(*sizes, *matrices), places
         if self._library is not None:
             self._library()
@@ -185,6 +185,6 @@ def _one(
     module = Module(device, folder / image["image"], variables=variables)
     shape = tuple(launch["grid"]), tuple(launch["block"]), launch["shared"]
     passed_values = (
-        tuple(value_of(each, widths) for each in passed(arguments)) for arguments in plan["sets"]
+        tuple(value_of(argument, widths) for argument in passed(arguments)) for arguments in plan["sets"]
     )
     return [Kernel(device, module, image["entry"], *shape, values) for values in passed_values]

@@ -118,13 +118,13 @@ class Workplace:
     ) -> None:
         self._device, self._helpers, self._rng = device, helpers, rng
         self._owned: list[int] = []
-        loaded = [contents_of(each, folder) for each in sets]
+        loaded = [contents_of(arguments, folder) for arguments in sets]
         self.arrays = _arrays(sets[0], loaded[0])
-        self._slots = {each.name: self._make_slots(each) for each in self.arrays}
+        self._slots = {array.name: self._make_slots(array) for array in self.arrays}
         self._chosen: dict[str, int] = {}
         self._cells = self._allocate(CELLS * 8)
-        self._masters = [self._make_masters(each) for each in loaded]
-        self._known = [self._measure(each, ("in",))[2] for each in self._masters]
+        self._masters = [self._make_masters(contents) for contents in loaded]
+        self._input_digests = [self._measure(masters, ("in",))[2] for masters in self._masters]
 
     def _allocate(self, size: int) -> int:
         self._owned.append(self._device.allocate(size))
@@ -137,12 +137,12 @@ class Workplace:
         return slots
 
     def _make_masters(self, contents: Mapping[str, NDArray[Any]]) -> Places:
-        made = {
-            each.name: self._allocate(each.like.nbytes) for each in self.arrays if each.direction != "out"
+        masters = {
+            array.name: self._allocate(array.like.nbytes) for array in self.arrays if array.direction != "out"
         }
-        for name, address in made.items():
+        for name, address in masters.items():
             self._device.upload(address, contents[name])
-        return made
+        return masters
 
     def lay_out(self, which: int) -> Places:
         """Choose places at random, copy the inputs of a set there, poison the outputs."""
@@ -152,7 +152,7 @@ class Workplace:
 
     def choose(self) -> Places:
         """A place for each array, at random."""
-        return {each.name: self._choose(each) for each in self.arrays}
+        return {array.name: self._choose(array) for array in self.arrays}
 
     def _choose(self, array: Array) -> int:
         slot = self._rng.randrange(SLOTS)
@@ -162,28 +162,28 @@ class Workplace:
 
     def refresh(self, which: int, places: Places) -> None:
         """Make the arrays at the places that were chosen last as they are before a launch."""
-        for each in self.arrays:
-            if each.direction == "out":
-                self._blot_out(each)
-            elif each.like.nbytes:
-                self._device.copy(places[each.name], self._masters[which][each.name], each.like.nbytes)
+        for array in self.arrays:
+            if array.direction == "out":
+                self._blot_out(array)
+            elif array.like.nbytes:
+                self._device.copy(places[array.name], self._masters[which][array.name], array.like.nbytes)
 
     def inspect(self, which: int, places: Places) -> Left:
         """What the launch left; waits for it."""
         outputs, unwritten, inputs = self._measure(places, ("in", "out", "inout"))
-        return Left(f"{outputs:016x}", unwritten, inputs == self._known[which])
+        return Left(f"{outputs:016x}", unwritten, inputs == self._input_digests[which])
 
     def _measure(self, places: Places, directions: tuple[str, ...]) -> tuple[int, int, int]:
         """Digest of the outputs, number of unwritten elements, digest of the inputs."""
         outputs, unwritten, inputs = (self._cells + 8 * index for index in range(3))
         self._device.fill(self._cells, 0, CELLS * 8)
-        for each in self.arrays:
-            if each.direction not in directions or not each.like.nbytes:
+        for array in self.arrays:
+            if array.direction not in directions or not array.like.nbytes:
                 continue
-            place, result = places[each.name], inputs if each.direction == "in" else outputs
-            self._helpers.digest(place, each.like.nbytes, each.seed, result)
-            if each.direction == "out":
-                self._helpers.unwritten(place, each.like, each.poison, unwritten)
+            address, result = places[array.name], inputs if array.direction == "in" else outputs
+            self._helpers.digest(address, array.like.nbytes, array.seed, result)
+            if array.direction == "out":
+                self._helpers.unwritten(address, array.like, array.poison, unwritten)
         cells = np.zeros(CELLS, np.uint64)
         self._device.download(self._cells, cells)
         self._device.synchronize()
@@ -191,32 +191,32 @@ class Workplace:
 
     def outputs(self, places: Places) -> dict[str, NDArray[Any]]:
         """The outputs in full."""
-        found = {each.name: np.empty_like(each.like) for each in self.arrays if each.direction != "in"}
-        for name, array in found.items():
+        contents = {a.name: np.empty_like(a.like) for a in self.arrays if a.direction != "in"}
+        for name, array in contents.items():
             self._device.download(places[name], array)
         self._device.synchronize()
-        return found
+        return contents
 
     def forget(self) -> None:
         """Poison what was an output of the last launch, and all around it in its slot."""
-        for each in self.arrays:
-            if each.direction != "in":
-                self._blot_out(each)
+        for array in self.arrays:
+            if array.direction != "in":
+                self._blot_out(array)
 
     def forget_inputs(self) -> None:
         """Poison the inputs of the last launch as well."""
-        for each in self.arrays:
-            if each.direction == "in":
-                self._blot_out(each)
+        for array in self.arrays:
+            if array.direction == "in":
+                self._blot_out(array)
 
     def drop_masters(self) -> None:
         """Poison the masters and give their memory back; nothing can be laid out any more."""
         for masters in self._masters:
-            for each in self.arrays:
-                if each.name in masters:
-                    self._device.fill(masters[each.name], UNSET, each.like.nbytes)
-                    self._device.free(masters[each.name])
-                    self._owned.remove(masters[each.name])
+            for array in self.arrays:
+                if array.name in masters:
+                    self._device.fill(masters[array.name], UNSET, array.like.nbytes)
+                    self._device.free(masters[array.name])
+                    self._owned.remove(masters[array.name])
             masters.clear()
 
     def _blot_out(self, array: Array) -> None:
@@ -231,23 +231,23 @@ class Workplace:
 def contents_of(arguments: Sequence[Argument], folder: Path) -> dict[str, NDArray[Any]]:
     """The arrays of one input set."""
     return {
-        each["name"]: np.ascontiguousarray(np.load(folder / each["file"], allow_pickle=False))
-        for each in arguments
-        if each["direction"] != "value"
+        argument["name"]: np.ascontiguousarray(np.load(folder / argument["file"], allow_pickle=False))
+        for argument in arguments
+        if argument["direction"] != "value"
     }
 
 
 def _arrays(arguments: Sequence[Argument], contents: Mapping[str, NDArray[Any]]) -> list[Array]:
     """The arrays of a set, each with a seed of its own for digests that nobody outside this run knows."""
     secret = secrets.randbits(64)
-    arrays = [each for each in arguments if each["direction"] != "value"]
+    arrays = [argument for argument in arguments if argument["direction"] != "value"]
     return [
         Array(
-            each["name"],
-            each["direction"],
-            contents[each["name"]],
-            each.get("offset", 0),
+            argument["name"],
+            argument["direction"],
+            contents[argument["name"]],
+            argument.get("offset", 0),
             (secret + index * GOLDEN) % LONG,
         )
-        for index, each in enumerate(arrays)
+        for index, argument in enumerate(arrays)
     ]

@@ -76,10 +76,10 @@ class LaidOut(NamedTuple):
 
 def laid_out(device: Device, case: Mapping[str, Any], code: Code, folder: Path, room: Room) -> LaidOut:
     """Copy a case's arrays to the device, into a module as the file has it; raises as `run_case` does."""
-    given = [each for each in case["arguments"] if each["direction"] != "value"]
-    arrays = [_array(each, folder) for each in given]
-    in_memory = [a for a, each in zip(arrays, given, strict=True) if not each.get("symbol")]
-    in_variables = [a for a, each in zip(arrays, given, strict=True) if each.get("symbol")]
+    array_arguments = [argument for argument in case["arguments"] if argument["direction"] != "value"]
+    arrays = [_array(argument, folder) for argument in array_arguments]
+    in_memory = [a for a, argument in zip(arrays, array_arguments, strict=True) if not argument.get("symbol")]
+    in_variables = [a for a, argument in zip(arrays, array_arguments, strict=True) if argument.get("symbol")]
     code.module.renew()
     function = code.module.function(case.get("entry") or code.entry)
     variables = Variables(device, code, in_variables)
@@ -96,7 +96,7 @@ def _array(argument: Mapping[str, Any], folder: Path) -> Array:
 def _values(case: Mapping[str, Any], places: Mapping[str, int]) -> list[np.generic]:
     """The launch's arguments: addresses, and scalars in the width that the kernel takes them in."""
     widths = case.get("widths", {})
-    return [value_of(each, widths).at(places) for each in passed(case["arguments"])]
+    return [value_of(argument, widths).at(places) for argument in passed(case["arguments"])]
 
 
 class Value(NamedTuple):
@@ -125,7 +125,7 @@ class Value(NamedTuple):
 
 def passed(arguments: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The arguments that are the kernel's parameters: arrays behind structs are not."""
-    return [each for each in arguments if each.get("is_parameter", True)]
+    return [argument for argument in arguments if argument.get("is_parameter", True)]
 
 
 def value_of(argument: Mapping[str, Any], widths: Mapping[str, str]) -> Value:

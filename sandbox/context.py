@@ -26,11 +26,6 @@ class Context:
         self._driver, self._runtime = driver, runtime
         self.watch = Watch()
 
-    def free_memory(self) -> int:
-        """Bytes that can still be allocated."""
-        with self._faults():
-            return int(self._runtime.memGetInfo()[0])
-
     def allocate(self, size: int) -> int:
         """The address of ``size`` new bytes, a multiple of 256; 0 for no bytes."""
         with self._faults():
@@ -99,9 +94,9 @@ class Context:
     def _fault(self, problem: RuntimeError) -> DeviceFault:
         """Both of CUDA's interfaces number their errors alike: the runtime's names are for all."""
         status = getattr(problem, "status", None)
-        said = str(problem)
+        text = str(problem)
         if status is not None:
             named = str(self._runtime.CUDARuntimeError(status))
-            said = named if named.startswith("cudaError") else said
-        name, separator, message = said.partition(": ")
-        return DeviceFault(name, message) if separator else DeviceFault(type(problem).__name__, said)
+            text = named if named.startswith("cudaError") else text
+        name, separator, message = text.partition(": ")
+        return DeviceFault(name, message) if separator else DeviceFault(type(problem).__name__, text)

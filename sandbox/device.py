@@ -162,15 +162,17 @@ class Device(Context):
     def resources(self, function: int, threads: int, shared: int) -> dict[str, int]:
         """What a kernel takes, and how many blocks of ``threads`` a multiprocessor holds at once."""
         driver = self._driver
-        asked = {
+        attributes = {
             "registers": driver.CU_FUNC_ATTRIBUTE_NUM_REGS,
             "shared_bytes": driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
             "local_bytes": driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
             "max_threads": driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
         }
         with self._faults():
-            taken = {name: int(driver.funcGetAttribute(number, function)) for name, number in asked.items()}
-        return taken | {
+            amounts = {
+                name: int(driver.funcGetAttribute(number, function)) for name, number in attributes.items()
+            }
+        return amounts | {
             "blocks_per_multiprocessor": self.blocks_per_multiprocessor(function, threads, shared)
         }
 

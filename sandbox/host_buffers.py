@@ -35,7 +35,7 @@ class HostWorkplace:
         self._device = device
         self._looked_at = Workplace(device, helpers, sets, folder, rng)
         self._looked_at.drop_masters()
-        self._contents = [contents_of(each, folder) for each in sets]
+        self._contents = [contents_of(arguments, folder) for arguments in sets]
         self._arrays = {name: array.copy() for name, array in self._contents[0].items()}
 
     def lay_out(self, which: int) -> Places:
@@ -56,15 +56,15 @@ class HostWorkplace:
         shown = self._looked_at.choose()
         for name, array in self._arrays.items():
             self._device.upload(shown[name], array)
-        left = self._looked_at.inspect(which, shown)
+        effects = self._looked_at.inspect(which, shown)
         self._looked_at.forget()
         self._looked_at.forget_inputs()
-        return left
+        return effects
 
     def outputs(self, places: Places) -> dict[str, NDArray[Any]]:
         """The outputs in full."""
         del places
-        directions = {each.name: each.direction for each in self._looked_at.arrays}
+        directions = {array.name: array.direction for array in self._looked_at.arrays}
         return {name: np.array(a) for name, a in self._arrays.items() if directions[name] != "in"}
 
     def forget(self) -> None:

@@ -37,18 +37,18 @@ class Kept:
         if len(held) < self._capacity:
             held.append((digest, fetch()))
             return
-        place = self._rng.randrange(len(seen))
-        if place < self._capacity:
-            held[place] = (digest, fetch())
+        index = self._rng.randrange(len(seen))
+        if index < self._capacity:
+            held[index] = (digest, fetch())
 
     def write(self, folder: Path) -> list[dict[str, Any]]:
         """Write all to ``timed/`` in ``folder``, and list them."""
         (folder / "timed").mkdir(exist_ok=True)
         listed = []
         for which, held in sorted(self._held.items()):
-            for place, (digest, outputs) in enumerate(held):
+            for index, (digest, outputs) in enumerate(held):
                 for name, array in outputs.items():
-                    file = f"timed/{which}-{place}-{name}.npy"
+                    file = f"timed/{which}-{index}-{name}.npy"
                     np.save(folder / file, array, allow_pickle=False)
                     listed.append({"set": which, "digest": digest, "array": name, "file": file})
         return listed

@@ -56,5 +56,5 @@ def driver_version() -> str:
         text = Path("/proc/driver/nvidia/version").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    found = re.search(r"\b\d{3}\.\d+(?:\.\d+)?\b", text)
-    return found[0] if found else ""
+    version = re.search(r"\b\d{3}\.\d+(?:\.\d+)?\b", text)
+    return version[0] if version else ""

@@ -50,8 +50,8 @@ class Replay:
         works = [self._work(step, everywhere) for step in self._recording["steps"]]
 
         def work() -> None:
-            for each in works:
-                each()
+            for do in works:
+                do()
 
         return work
 
@@ -88,6 +88,6 @@ def _value(parameter: Mapping[str, Any], places: Places) -> np.generic:
     return value
 
 
-def _address(place: tuple[str, int], places: Places) -> int:
-    array, offset = place
+def _address(location: tuple[str, int], places: Places) -> int:
+    array, offset = location
     return places[array] + offset

@@ -112,13 +112,13 @@ class Supervisor:
         """The time for all is over: by the kernels, or else the student has not to answer for it."""
         busy = self._job.watch.busy_seconds()
         by_kernels = self._in_kernels + busy > self._job.seconds("total") / 2
-        for left in tuple(self._pending):
-            if left == at and busy:
+        for index in tuple(self._pending):
+            if index == at and busy:
                 state, message = "timeout", f"the kernel had run for {busy:.1f} s when all time was used up"
             else:
                 state, message = "timeout" if by_kernels else "lost", "not begun: all time was used up"
-                self._results.begin(left, self._job.cases[left]["name"])
-            self._finish(left, {"state": state, "message": message})
+                self._results.begin(index, self._job.cases[index]["name"])
+            self._finish(index, {"state": state, "message": message})
 
     def _finish(self, at: int, record: dict[str, Any]) -> None:
         self._results.add(at, record)
@@ -176,13 +176,13 @@ class Supervisor:
     def _listened(self, child: Child, limits: _Limits) -> Ending:
         heard = time.monotonic()
         while True:
-            told = child.hear(POLL)
-            if told is None:
+            messages = child.hear(POLL)
+            if messages is None:
                 return "over"
-            for kind, value in told:
+            for kind, value in messages:
                 getattr(self, f"_hear_{kind}")(value)
             now = time.monotonic()
-            heard = now if told else heard
+            heard = now if messages else heard
             if self._job.watch.busy_seconds() > limits.kernel:
                 return "hung"
             if now > limits.end:
@@ -215,8 +215,8 @@ class Supervisor:
     def _hear_timing(self, answer: dict[str, Any]) -> None:
         self._results.timing = answer
 
-    def _hear_probed(self, said: str) -> None:
-        self._probed = said
+    def _hear_probed(self, outcome: str) -> None:
+        self._probed = outcome
 
-    def _hear_broken(self, said: list[str]) -> None:
-        self._broken, self._raised = f"{said[0]}: {said[1]}", True
+    def _hear_broken(self, words: list[str]) -> None:
+        self._broken, self._raised = f"{words[0]}: {words[1]}", True

@@ -56,7 +56,7 @@ class Job:
         return list(self.request["cases"])
 
     def seconds(self, name: str) -> float:
-        """One of the request's limits."""
+        """A limit of the request, in seconds."""
         return float(self.request["seconds"][name])
 
     def device(self, tell: Tell, *, spins: bool = False) -> Device:
@@ -81,10 +81,10 @@ def work_off(job: Job, pending: Sequence[int], tell: Tell) -> None:
 
 
 def work_off_here(job: Job, results: Results, tell: Tell) -> None:
-    """Launch all cases in this process, which a tool watches; what it stops does not end the others.
+    """Launch all cases in this process, which a tool watches; a case that it stops does not end the others.
 
-    The tool may take a kernel alone off the device, and the context lives on; or it may not. No case begins
-    while others time their kernels, unless all the time for waiting is over.
+    A tool may stop one kernel so that the context survives; where the context is lost, all later cases are.
+    No case begins while others time their kernels, unless all the time for waiting is over.
     """
     patience = PATIENCE
     device = job.device(tell)
@@ -146,16 +146,16 @@ def _one(
 
 def resources(job: Job, device: Device) -> dict[str, dict[str, int]]:
     """What each kernel takes in its timed launch, else in its first case; without those that do not load."""
-    found = {}
+    kernels = {}
     for name, kernel in job.request["kernels"].items():
         launch = _launch_of(job, name)
         with suppress(DeviceFault):
             if launch is not None:
                 module = device.load(job.folder / kernel["image"])
                 function = device.entry(module, launch.get("entry") or kernel["entry"])
-                found[name] = device.resources(function, int(np.prod(launch["block"])), launch["shared"])
+                kernels[name] = device.resources(function, int(np.prod(launch["block"])), launch["shared"])
                 device.unload(module)
-    return found
+    return kernels
 
 
 def _launch_of(job: Job, kernel: str) -> dict[str, Any] | None:
@@ -183,17 +183,17 @@ def probe(job: Job, tell: Tell) -> None:
     try:
         device = job.device(tell)
         function = device.function(job.folder / job.request["helpers"], "probe")
-        place = device.allocate(4 * _PROBED)
-        device.fill(place, 0, 4 * _PROBED)
-        device.launch(function, (64, 1, 1), (256, 1, 1), 0, (np.uintp(place), np.uint64(_PROBED)))
+        address = device.allocate(4 * _PROBED)
+        device.fill(address, 0, 4 * _PROBED)
+        device.launch(function, (64, 1, 1), (256, 1, 1), 0, (np.uintp(address), np.uint64(_PROBED)))
         device.synchronize()
-        found = np.empty(_PROBED, np.uint32)
-        device.download(place, found)
+        results = np.empty(_PROBED, np.uint32)
+        device.download(address, results)
     except DeviceFault as problem:
         if problem.name in OF_THE_SETUP:
             raise
         tell("probed", str(problem))
         return
     right = np.arange(_PROBED, dtype=np.uint32) * 3 + 1
-    wrong = int(np.count_nonzero(found != right))
+    wrong = int(np.count_nonzero(results != right))
     tell("probed", f"a kernel of ours got {wrong} of {_PROBED} numbers wrong" if wrong else "")

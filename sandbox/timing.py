@@ -100,13 +100,13 @@ def run(
 @contextmanager
 def _exclusive(path: str | None, clock: Callable[[], float], answer: dict[str, Any]) -> Iterator[None]:
     """Hold the lock of the device; note how long it took to get it, and how long it was held."""
-    asked = clock()
+    began = clock()
     descriptor = os.open(path, os.O_RDONLY) if path else -1
     try:
         if path:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         got = clock()
-        answer["lock_waited_s"] = got - asked
+        answer["lock_waited_s"] = got - began
         try:
             yield
         finally:
@@ -181,7 +181,11 @@ class Session:
         plan = self._plan
 
         def times(kernel: str) -> list[float]:
-            return [each.ms for each in self._samples if each.kernel == kernel and each.round not in spoilt]
+            return [
+                sample.ms
+                for sample in self._samples
+                if sample.kernel == kernel and sample.round not in spoilt
+            ]
 
         base = times(plan["baseline"])
         solution = paired.ratios(base, times(plan["solution"])) if plan["solution"] else None
@@ -199,8 +203,8 @@ class Session:
         names = self._bench.names
         samples = []
         for name in self._rng.sample(names, len(names)):
-            ms, left = self._bench.launch(name, which, keep=keep and name == STUDENT)
-            samples.append(Sample(number, name, which, ms, left))
+            ms, effects = self._bench.launch(name, which, keep=keep and name == STUDENT)
+            samples.append(Sample(number, name, which, ms, effects))
         return samples
 
     def _note_clocks(self, number: int) -> None:
@@ -214,14 +218,14 @@ class Session:
         """The raw columns, one row per launch of a round that came to its end."""
         samples, spoilt = self._samples, paired.spoilt(self._clocks)
         columns = {
-            "round": [each.round for each in samples],
-            "kernel": [each.kernel for each in samples],
-            "set": [each.set for each in samples],
-            "ms": [each.ms for each in samples],
-            "digest": [each.left.digest for each in samples],
-            "unwritten": [each.left.unwritten for each in samples],
-            "inputs": [each.left.inputs for each in samples],
-            "tainted": [spoilt.get(each.round, "") for each in samples],
+            "round": [sample.round for sample in samples],
+            "kernel": [sample.kernel for sample in samples],
+            "set": [sample.set for sample in samples],
+            "ms": [sample.ms for sample in samples],
+            "digest": [sample.left.digest for sample in samples],
+            "unwritten": [sample.left.unwritten for sample in samples],
+            "inputs": [sample.left.inputs for sample in samples],
+            "tainted": [spoilt.get(sample.round, "") for sample in samples],
         }
         rounds = samples[-1].round + 1 if samples else 0
         return {"rounds": rounds, "columns": columns, "clocks": self._clocks}

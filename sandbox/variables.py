@@ -33,12 +33,12 @@ class Variables:
         """The address of every array's first element."""
         return self._places
 
-    def read(self, found: Afterwards) -> None:
+    def read(self, result: Afterwards) -> None:
         """Add what a launch did to them."""
         for array in self._arrays:
             after = np.empty_like(np.ascontiguousarray(array.content))
             self._device.download(self._places[array.name], after)
             if array.direction != "in":
-                found.outputs[array.name] = after
+                result.outputs[array.name] = after
             elif after.tobytes() != array.content.tobytes():
-                found.changed.append(array.name)
+                result.changed.append(array.name)

@@ -19,7 +19,7 @@ from grader.reports import html, junit, platforms, text, trace_files, trace_text
 from grader.reports.annotations import annotations_of, render
 from grader.reports.audience import student_view
 from grader.sandbox import LocalSandbox
-from grader.submission import read_submission
+from grader.submission import read_submission, wanted_by
 from tests.builds import shared_builds
 from tests.bundled import bundled
 from tests.references import MISTAKES
@@ -41,11 +41,11 @@ ENGLISH = re.compile(
 
 DATA = re.compile(
     r"`[^`]*`|<(?:style|head|script|code)\b[^>]*>.*?</(?:style|head|script|code)>|<pre>.*?</pre>|</?\w+|(?:type|name|id|class)=\"[^\"]*\""
-    r"|Nachlesen: .*?Guide\.|identifier (?:\"|&\w+;)\w+(?:\"|&\w+;) is undefined|expected a \S+"
+    r"|“[^”]*”|identifier (?:\"|&\w+;)\w+(?:\"|&\w+;) is undefined|expected a \S+"
     r"|^::\w+ file=[^,]*,line=\d+,|^\s*[> ]\s*\d+ \|.*?$|\[\[PROPERTY[^\]]*\]\]",
     re.DOTALL | re.MULTILINE,
 )
-"""Names and lines of the source, keys of formats, what a compiler says, and the name of its maker's guide."""
+"""Names and lines of the source, keys of formats, what a compiler says, and titles of its maker's guide."""
 
 
 def in_german(name: str) -> Assignment:
@@ -85,10 +85,11 @@ def tools() -> Tools:
     return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
-def english_sentences(tools: Tools, folder: Path) -> dict[str, list[str]]:
+def english_sentences(tools: Tools, folder: Path, assignment: str = "tiled-matmul") -> dict[str, list[str]]:
     """What is left in English of the reports of what lies in a folder, by the report's name."""
-    plan = pipeline.make_plan(in_german("tiled-matmul"), 1, tools, visible_only=False)
-    grade = pipeline.grade(plan, read_submission(folder), tools)
+    plan = pipeline.make_plan(in_german(assignment), 1, tools, visible_only=False)
+    submission = read_submission(folder, wanted_by(plan.assignment.interface))
+    grade = pipeline.grade(plan, submission, tools)
     return {report: lines for report, shown in reports(grade) if (lines := english_in(shown))}
 
 
@@ -126,3 +127,30 @@ def test_a_report_of_what_cannot_be_built_holds_no_english_sentence(
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     assert english_sentences(tools, tmp_path) == {}
+
+
+OTHER_KINDS = (
+    *(
+        ("matmul-function", f"matmul/matmul-function/mistakes/{name}.cu")
+        for name in (
+            "back_the_wrong_way",
+            "block_too_large",
+            "changes_input",
+            "never_launched",
+            "ends_the_program",
+        )
+    ),
+    ("matmul-wb", "matmul/matmul-wb/mistakes/host_pointers_in_kernel.cu"),
+    ("memory-analysis", "memory-analysis/mistakes/words_for_numbers.yaml"),
+)
+"""What the host does wrong, which explains an output; a program; answers."""
+
+
+@pytest.mark.parametrize(("assignment", "file"), OTHER_KINDS, ids=range(len(OTHER_KINDS)))
+def test_a_report_of_another_kind_holds_no_english_sentence(
+    tools: Tools, assignment: str, file: str, tmp_path: Path
+) -> None:
+    """Functions, programs and answers."""
+    source = ROOT / "reference" / file
+    (tmp_path / f"answers{source.suffix}").write_bytes(source.read_bytes())
+    assert english_sentences(tools, tmp_path, assignment) == {}

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from grader.arithmetic import parse
+from grader.compare import untouched
 from grader.errors import OurError, UsageError
 from grader.model import Case, KernelInterface, Parameter, Visibility
 from grader.oracle import (
     Oracle,
     draw_inputs,
     expected_of,
-    is_poison,
     load_oracle,
     make_arguments,
     poison,
@@ -73,38 +73,13 @@ def test_an_unknown_kind_of_inputs_is_a_usage_error() -> None:
         "float16",
         "float32",
         "float64",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
+        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     ],
 )
-def test_poison_is_recognised_and_nothing_else_is(dtype: str) -> None:
-    """A mask of the array's own shape tells poisoned elements from written ones."""
-    array = np.full((3, 4), poison(dtype))
-    assert array.dtype == np.dtype(dtype)
-    assert is_poison(array).all()
-    array[1, 2] = 7
-    assert is_poison(array).tolist() == [[True] * 4, [True, True, False, True], [True] * 4]
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_other_nans_are_not_poison(dtype: str) -> None:
-    """A NaN that a kernel computed counts as written."""
-    assert np.isnan(poison(dtype))
-    assert not is_poison(np.array([np.nan, -np.nan, np.inf, 0.0], dtype)).any()
-
-
-def test_poison_is_recognised_in_a_strided_view() -> None:
-    """The mask follows the view, not the memory behind it."""
-    array = np.full((4, 6), poison("float32"))
-    array[:, 1] = 0
-    assert is_poison(array[:, ::2]).all()
-    assert not is_poison(array.T[1]).any()
+def test_poison_has_the_type_of_the_array(dtype: str) -> None:
+    """And is no number where the type has such a value."""
+    assert np.dtype(type(poison(dtype))) == np.dtype(dtype)
+    assert np.isnan(poison(dtype)) == (np.dtype(dtype).kind == "f")
 
 
 def test_a_type_without_poison_is_our_error() -> None:
@@ -136,7 +111,7 @@ def test_arguments_follow_the_interface() -> None:
     a, c, m, pitch = make_arguments(interface, {"M": 2, "K": 3, "N": 5}, {"A": given_a}, {"T": 4})
     assert np.array_equal(a.value, given_a)
     assert c.value.shape == (2, 8)
-    assert is_poison(np.asarray(c.value)).all()
+    assert untouched(np.asarray(c.value), np.full((2, 8), poison("float32"))).all()
     assert [each.direction for each in (a, c, m, pitch)] == ["in", "out", "value", "value"]
     assert m.value == 2
     assert m.value.dtype == np.dtype("int32")

@@ -384,6 +384,6 @@ def _for_stores(name: str) -> dict[str, str]:
 MATMUL = Subject(
     parameters={"M": (1, None), "K": (1, None), "N": (1, None), "tile": (1, 16)},
     situation=_situation,
-    quantities={name: Definition(unit, found, STEPS[name]) for name, (unit, found) in _VALUES.items()},
+    quantities={name: Definition(unit, value, STEPS[name]) for name, (unit, value) in _VALUES.items()},
     misconceptions=_misconceptions,
 )

@@ -180,10 +180,10 @@ def _situation(numbers: Mapping[str, int]) -> Load:
     missing = [f"`max_{name}`" for name, amount in amounts.items() if not amount]
     if not sm and missing:
         raise AnalysisProblem(f"`sm` is 0, so the limits must be given: expected {', '.join(missing)}")
-    given = {name: amount for name, amount in amounts.items() if amount}
-    if "shared_bytes" in given:
-        given["block_shared_bytes"] = given["shared_bytes"]
-    limits = replace(LIMITS[sm] if sm else PLAIN, **given)
+    amounts_given = {name: amount for name, amount in amounts.items() if amount}
+    if "shared_bytes" in amounts_given:
+        amounts_given["block_shared_bytes"] = amounts_given["shared_bytes"]
+    limits = replace(LIMITS[sm] if sm else PLAIN, **amounts_given)
     if limits.threads < WARP:
         raise AnalysisProblem(f"expected `max_threads` of at least {WARP}, a warp, found {limits.threads}")
     return Load(sm, limits, numbers["threads"], numbers["registers"], numbers["shared_bytes"])

@@ -113,8 +113,8 @@ def remember(file: Path, assignment: Assignment, cache: Path) -> None:
 
 
 def _entry(file: Path, cache: Path) -> Path:
-    what = f"{__version__}\0{RECORDS}\0{sys.version}\0{file.resolve()}".encode(errors="surrogateescape")
-    return cache / f"{sha256(what).hexdigest()}.pickle"
+    identity = f"{__version__}\0{RECORDS}\0{sys.version}\0{file.resolve()}".encode(errors="surrogateescape")
+    return cache / f"{sha256(identity).hexdigest()}.pickle"
 
 
 def _is_ours(entry: Path) -> bool:

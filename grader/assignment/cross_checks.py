@@ -342,8 +342,8 @@ def question_flaws(draft: Draft) -> Iterator[Flaw]:
 
 def _corners(setting: SettingPart) -> list[dict[str, int]]:
     """The numbers at their lowest and at their highest."""
-    given = setting.given.items()
-    return [{name: low for name, (low, _, _) in given}, {name: high for name, (_, high, _) in given}]
+    numbers = setting.given.items()
+    return [{name: low for name, (low, _, _) in numbers}, {name: high for name, (_, high, _) in numbers}]
 
 
 def _setting_flaws(name: str, setting: SettingPart) -> Iterator[Flaw]:
@@ -395,8 +395,8 @@ def _computed(path: tuple[str | int, ...], question: QuestionPart, setting: Sett
         try:
             exactly(question.answer, _values(question, setting.subject, numbers))
         except (ArithmeticProblem, AnalysisProblem) as problem:
-            given = ", ".join(f"{name} = {number}" for name, number in numbers.items())
-            yield Flaw((*path, "answer"), f"with {given}: {problem}")
+            assumptions = ", ".join(f"{name} = {number}" for name, number in numbers.items())
+            yield Flaw((*path, "answer"), f"with {assumptions}: {problem}")
             return
 
 

@@ -112,8 +112,8 @@ def _asked_for(item: RubricItem, cases: list[Case], *, counted: bool) -> Iterato
             yield from ((f"the counters of the {name}{of} kernel in case `{case.id}`", "") for case in cases)
     elif item.check in ("array", "kernel-output"):
         of = f" of `{options['kernel']}`" if "kernel" in options else ""
-        what = f"the array `{options['output']}`{of}"
-        yield from ((f"{what} in case `{case.id}`", _digest(item.options)) for case in cases)
+        array = f"the array `{options['output']}`{of}"
+        yield from ((f"{array} in case `{case.id}`", _digest(item.options)) for case in cases)
     elif item.check == "text" and options["of"] not in STREAMS:
         yield f"the file `{options['of']}`", ""
 

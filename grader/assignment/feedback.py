@@ -1,8 +1,8 @@
 """Texts about mistakes, from YAML files: the course's own, and those of an operation's mistakes.
 
 A file beside an assignment holds for a mistake's id any of ``title``, ``explanation``, ``hint`` and
-``concept``, and under ``phrases`` what texts are put together with; under ``messages``,
-``clauses``, ``hidden`` and so on what else people read (`grader.messages.TABLES`).
+``concept``, under ``phrases`` what texts are put together with, and under ``concepts`` where to read about an
+idea; under ``messages``, ``clauses``, ``hidden`` and so on what else people read (`grader.messages.TABLES`).
 ``reference/<operation>/feedback.yaml`` has the same format, and may name new mistakes with all four fields:
 those that the operation's hypotheses predict. `grader.mistakes` has the texts that come with the grader.
 """
@@ -32,8 +32,8 @@ Problem: TypeAlias = tuple[Position, str, str]
 FILE_NAME = "feedback.yaml"
 """The texts of an operation's mistakes, in the operation's folder."""
 
-PHRASE_KEY = "phrases"
-TABLE_KEYS = (PHRASE_KEY, *TABLES)
+SHARED_KEYS = ("phrases", "concepts")
+TABLE_KEYS = (*SHARED_KEYS, *TABLES)
 """What is no mistake: texts by other names."""
 
 LONGEST = 2_000
@@ -44,7 +44,7 @@ NEW = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def read(content: bytes, others: Iterable[str] = ()) -> tuple[Named[Named[str]], list[Problem]]:
-    """The texts by mistake (and ``phrases``), and all that is wrong with them.
+    """The texts by mistake or table, and all that is wrong with them.
 
     ``others`` are the ids of mistakes that have no bundled texts. Raises `document.UnreadableDocument` where
     the file is no YAML that can be read.
@@ -154,7 +154,7 @@ def _nearest_field(mistake: str, field: str) -> str:
 def _fields(mistake: str) -> tuple[str, ...]:
     if mistake in TABLES:
         return tuple(TABLES[mistake])
-    return tuple(bundled_texts().phrases) if mistake == PHRASE_KEY else FIELDS
+    return tuple(bundled_texts().shared[mistake]) if mistake in SHARED_KEYS else FIELDS
 
 
 def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:

@@ -31,8 +31,8 @@ _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,2})?"
 _WITHIN = re.compile(rf"({_NUMBER})(\s*%)?")
 
 
-def _whole(low: int, high: int, what: str) -> Callable[[object], int]:
-    expected = f"{what} from {low} to {high}"
+def _whole(low: int, high: int, name: str) -> Callable[[object], int]:
+    expected = f"{name} from {low} to {high}"
 
     def read(value: object) -> int:
         written = text(value, expected)

@@ -115,13 +115,13 @@ class SettingPart(FilePart):
 
     @model_validator(mode="after")
     def _of_one_subject(self) -> Self:
-        given = [key for key, value in self if value is not None]
-        if len(given) != 1:
+        present = [key for key, value in self if value is not None]
+        if len(present) != 1:
             keys = ", ".join(type(self).model_fields)
-            listed = " and ".join(f"`{key}`" for key in given) or "none"
+            listed = " and ".join(f"`{key}`" for key in present) or "none"
             text = f"expected one of {keys}, found {listed}"
             raise PydanticCustomError(
-                "of_one_key", "{text}", {"text": text, "key": given[-1] if given else ""}
+                "of_one_key", "{text}", {"text": text, "key": present[-1] if present else ""}
             )
         return self
 

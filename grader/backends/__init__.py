@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool, Observed
     from grader.gpu.request import TimingJob
-    from grader.model import Argument, Build, Case, Finding, Launch, Named, Run
+    from grader.model import Argument, Build, Case, Clause, Finding, Launch, Named, Run
     from grader.nvcc import Tools
 
 
@@ -55,7 +55,7 @@ class CaseRun:
     uncounted: str = ""
     undecided: Named[str] = ()
     followed: bool = False
-    too_much_work: str = ""
+    too_much_work: Clause | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.backends import Backend, CaseRun, Runs
-from grader.emulator.stalled import much_work
 from grader.errors import OurError, described_bug
-from grader.model import Finding, Run
+from grader.model import Clause, Finding, Run, given_up_because
 from grader.steps import Step, begin
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def emulated(prepared: PreparedCase) -> Run:
     except OurError as problem:
         return Run(completed=False, error=str(problem))
     except MemoryError:
-        return Run(completed=False, too_much_work=much_work("it takes more memory than there is"))
+        return Run(completed=False, too_much_work=given_up_because(Clause("more-memory")))
     except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
         return Run(completed=False, error=described_bug("the emulator", problem))
 

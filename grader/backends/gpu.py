@@ -19,7 +19,8 @@ from grader.gpu import RaceJudge, pool, trial
 from grader.gpu.request import DeviceCase
 from grader.gpu.sanitizer import HOW_TO_GET
 from grader.gpu.witnesses import merged
-from grader.model import Finding, FindingKind, Run, Severity
+from grader.messages import clause
+from grader.model import Clause, Finding, FindingKind, Run, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -191,7 +192,8 @@ def merge_runs(
     """
     if on_device.error:
         return CaseRun(on_device)
-    gave_up = _gave_up(emulated, on_device)
+    too_much = None if emulated.error else _too_much_work(emulated, on_device)
+    gave_up = emulated.error or clause(too_much)
     findings, undecided = merged(
         emulated=None if gave_up else emulated,
         emulator_error=gave_up,
@@ -202,8 +204,7 @@ def merge_runs(
     )
     run = replace(on_device, findings=findings)
     if gave_up:
-        too_much_work = "" if emulated.error else gave_up
-        return CaseRun(run, uncounted=gave_up, undecided=undecided, too_much_work=too_much_work)
+        return CaseRun(run, uncounted=gave_up, undecided=undecided, too_much_work=too_much)
     run = replace(
         run,
         counters=emulated.counters,
@@ -219,11 +220,11 @@ def merge_runs(
     return CaseRun(run, undecided=undecided, followed=followed and not run.completed)
 
 
-def _gave_up(emulated: Run, on_device: Run) -> str:
-    """Why the emulator has no say in this case: it failed, or its budget ended and the GPU's run did not."""
-    if emulated.error or emulated.too_much_work:
-        return emulated.error or emulated.too_much_work
+def _too_much_work(emulated: Run, on_device: Run) -> Clause | None:
+    """Why the emulator has no say in this case: its budget ended, and the GPU's run did not."""
+    if emulated.too_much_work is not None:
+        return emulated.too_much_work
     timed_out = any(finding.kind is FindingKind.TIMEOUT for finding in emulated.findings)
     if timed_out and not emulated.completed and on_device.completed:
-        return "the kernel takes more steps than the emulator follows"
-    return ""
+        return Clause("more-steps")
+    return None

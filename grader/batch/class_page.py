@@ -39,12 +39,12 @@ def write_similar(out: OutFolder, assignment: Assignment, sources: Mapping[str, 
     texts = {name: decode(source) for name, source in sources.items() if source}
     if len(texts) <= 1:
         return
-    given = _given(assignment)
+    shared_files = _given(assignment)
     words = report_words(assignment.feedback)
-    compared = (__version__, assignment.title, words, given, sorted(texts.items()))
+    compared = (__version__, assignment.title, words, shared_files, sorted(texts.items()))
     digest = sha256(repr(compared).encode("utf-8", "backslashreplace")).hexdigest()
     if digest != class_page.digest_in(out.beginning(SIMILAR)):
-        pairs, more = similar(texts, given)
+        pairs, more = similar(texts, shared_files)
         quoted = {name: lines(sources[name]) for pair in pairs for name in (pair.first, pair.second)}
         with speaking(sentences_of(assignment.feedback)):
             page = class_page.render_similar(assignment.title, pairs, quoted, digest, more)
@@ -54,10 +54,10 @@ def write_similar(out: OutFolder, assignment: Assignment, sources: Mapping[str, 
 def _given(assignment: Assignment) -> list[str]:
     """What is handed out with an assignment, and the staff's own kernels."""
     path = assignment.path
-    own = path if path.is_dir() else path.parent
+    out_folder = path if path.is_dir() else path.parent
     return [
         decode(file.read_bytes())
-        for folder in (own, *staff_folders(assignment.reference, assignment.id, path))
+        for folder in (out_folder, *staff_folders(assignment.reference, assignment.id, path))
         for file in sorted(folder.glob("*.cu"))
     ]
 

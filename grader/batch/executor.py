@@ -296,11 +296,11 @@ def _with_files(plan: Plan, submission: Submission, grade: Grade) -> Graded:
     """The grade with its files, as `resume.write` makes them of a grade and of what is kept beside it."""
     trace = trace_files.packed(grade.trace)
     kept = kept_sources(submission) if kind_of(plan.assignment).compiles else {}
-    own = safe(submission.file)
+    own_name = safe(submission.file)
     written = files.of_submission(
         grade,
-        source=lines(kept[own]) if kept.get(own) else (),
-        further={name: lines(kept[name]) for name in sorted(kept) if name != own},
+        source=lines(kept[own_name]) if kept.get(own_name) else (),
+        further={name: lines(kept[name]) for name in sorted(kept) if name != own_name},
         trace=trace,
     )
     return Graded(replace(grade, trace=None), trace, tuple(written.items()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grader.batch.folder import load_class
 from grader.course.anonymous import Identities, Identity, identified, nobody_yet
 from grader.errors import UsageError
-from grader.reports.record_json import Misfit, decode, encode
+from grader.model.codec import Misfit, decode, encode
 
 if TYPE_CHECKING:
     from grader.batch.folder import OutFolder

@@ -101,9 +101,9 @@ def _must_be_the_same(out: OutFolder, assignment: Assignment, ids: Sequence[str]
         evidence = evidence_of(out, grade)
         cases = expand_cases(assignment, grade.seed)
         by_estimate = evidence.estimate is not None and any(map(_is_estimated, assignment.rubric))
-        wanted = execution_digests(assignment, cases, timed=evidence.measures_time, estimated=by_estimate)
+        digests = execution_digests(assignment, cases, timed=evidence.measures_time, estimated=by_estimate)
         ran = dict(evidence.ran)
-        for piece, digest in wanted:
+        for piece, digest in digests:
             if ran.get(piece) != digest:
                 differing.setdefault(f"{piece}{'' if piece in ran else ', which is new'}", []).append(name)
     if not differing:
@@ -182,8 +182,8 @@ def _judged(
     try:
         judged = pipeline.judge(plan, submission, replace(evidence, cases=shown))
     except Exception as problem:  # the file is foreign, and each value in it may be absurd
-        what = f"{type(problem).__name__}: {problem}"
-        raise UsageError(f"{path} cannot be judged: {what}; grade the submission again") from problem
+        problem_text = f"{type(problem).__name__}: {problem}"
+        raise UsageError(f"{path} cannot be judged: {problem_text}; grade the submission again") from problem
     return replace(judged, seconds=grade.seconds, evidence=evidence)
 
 

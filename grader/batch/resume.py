@@ -139,11 +139,11 @@ def store(out: OutFolder, graded: Graded, submission: Submission, *, quoted: boo
         out.note(grade.submission_id, submission.digest, grade.verdict)
 
 
-def write(out: OutFolder, grade: Grade, made: Mapping[str, str] | None = None) -> None:
+def write(out: OutFolder, grade: Grade, written: Mapping[str, str] | None = None) -> None:
     """Write the files of a submission, or those ``made`` of it; raises StorageError with how to go on."""
     try:
         out.write(
-            made
+            written
             or files.of_submission(
                 grade,
                 source=out.source_lines(grade),

@@ -16,6 +16,7 @@ from grader.checks.cases import FULL, NOTHING, cases_of_item, error_result
 from grader.checks.check import Check, key
 from grader.messages import text_of
 from grader.model import CheckResult, Finding, FindingKind, Verdict
+from grader.text import capital
 
 if TYPE_CHECKING:
     from grader.model import AnswerEvidence, CaseEvidence, Evidence, RubricItem
@@ -143,7 +144,7 @@ def wrong_answer_sentence(answer: AnswerEvidence) -> str:
     why = _likely_reason(answer)
     if why:
         text = text_of("answer-because", sentence=text, reason=why)
-    return text_of("answer-noted", sentence=text, note=wording.capital(answer.note)) if answer.note else text
+    return text_of("answer-noted", sentence=text, note=capital(answer.note)) if answer.note else text
 
 
 def _without_separators(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
+from grader.checks.cases import given_up
 from grader.checks.check import Check, key
 from grader.checks.output import element_sentence
 from grader.checks.program_cases import RIGHT, RunVerdict, ended_early, failed, judge_cases
@@ -75,7 +76,7 @@ def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
         return failed(text_of("no-array", output=output), wording.printable(malformed.message))
     compared = next((comparison for comparison in case.comparisons if comparison.array == output), None)
     if compared is None and case.undecided:
-        return RunVerdict(Verdict.SKIP, case.undecided[0][1])
+        return RunVerdict(Verdict.SKIP, given_up(case) or case.undecided[0][1])
     if compared is None:
         return RunVerdict(Verdict.ERROR, text_of("array-not-compared", output=output))
     if not compared.wrong:

@@ -27,6 +27,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from grader.text import capital
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -85,9 +86,9 @@ def given_up(case: CaseEvidence) -> str:
 
     How far the threads of a hidden case came would tell of shapes.
     """
-    if not case.too_much_work or is_visible(case):
-        return case.too_much_work
-    return TOO_MUCH_WORK
+    if case.too_much_work is None:
+        return ""
+    return current().clause(case.too_much_work if is_visible(case) else TOO_MUCH_WORK)
 
 
 def stopped_by(case: CaseEvidence) -> str:
@@ -232,7 +233,7 @@ def add_up_verdicts(
         verdict=verdict,
         fraction=fraction,
         message=message,
-        hint=(wording.capital(hint) or item.hint) if verdict is Verdict.FAIL else "",
+        hint=(capital(hint) or item.hint) if verdict is Verdict.FAIL else "",
         findings=findings,
         case_verdicts=verdicts_by_case(judged),
     )

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from grader.errors import OurError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from grader.model import CheckResult, Evidence, Named, RubricItem
 
@@ -73,6 +73,11 @@ class Check:
             return cls(item=item, **dict(item.options))
         except TypeError as problem:
             raise OurError(f"rubric item {item.id}: {problem}") from problem
+
+    @classmethod
+    def in_rubric(cls, rubric: Iterable[RubricItem]) -> Iterator[Self]:
+        """The rubric's items of this check."""
+        return (cls.from_item(item) for item in rubric if item.check == cls.name)
 
     @classmethod
     def own_keys(cls) -> tuple[Field[Any], ...]:

@@ -30,6 +30,7 @@ from grader.checks.cases import (
 from grader.checks.check import FindingsCheck
 from grader.messages import text_of
 from grader.model import Finding, FindingKind, Verdict
+from grader.text import capital
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -168,7 +169,7 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
     hidden = sum(not case.visible for case in failing)
     if hidden:
         parts.append(_hidden_message(hidden, quoted))
-    return ". ".join([parts[0], *(wording.capital(part.removesuffix(".")) for part in parts[1:])])
+    return ". ".join([parts[0], *(capital(part.removesuffix(".")) for part in parts[1:])])
 
 
 def _hidden_message(hidden: int, quoted: CaseVerdict | None) -> str:

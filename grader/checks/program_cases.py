@@ -25,6 +25,7 @@ from grader.checks.cases import (
 )
 from grader.messages import current, text_of
 from grader.model import CheckResult, Clause, Finding, FindingKind, Verdict
+from grader.text import capital
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +145,7 @@ def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) 
         sentences.append(text_of("hidden-fail-because", count=len(hidden), reason=hidden[0].reason))
     if shown is not None:
         sentences.append(case_sentence(*shown) if total > 1 else shown[1].full_text)
-    return ". ".join([sentences[0], *map(wording.capital, sentences[1:])])
+    return ". ".join([sentences[0], *map(capital, sentences[1:])])
 
 
 def case_sentence(case: CaseEvidence, outcome: RunVerdict) -> str:
@@ -169,17 +170,17 @@ def _inputs(case: Case) -> str:
 def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) -> tuple[Finding, ...]:
     """One finding for each visible case that fails; of hidden ones, what ended them."""
     findings = []
-    message_of_all = _message(cases, outcomes)
-    for case, outcome in zip(cases, outcomes, strict=True):
-        if outcome.verdict is not Verdict.FAIL:
-            continue
+    failing = [pair for pair in zip(cases, outcomes, strict=True) if pair[1].verdict is Verdict.FAIL]
+    quoted = next((outcome for case, outcome in failing if is_visible(case)), None)
+    quoted = quoted or next((outcome for _, outcome in failing), RIGHT)  # as in the item's message
+    for case, outcome in failing:
         if is_visible(case):
             message = case_sentence(case, outcome) if len(cases) > 1 else outcome.full_text
             finding = Finding(outcome.kind, message, outcome.ending, case=case.case.id)
             findings.append(_with_map(finding, outcome.compared))
         elif outcome.kind is not FindingKind.WRONG_OUTPUT:
             reason = outcome.reason
-            if reason not in message_of_all:
+            if reason != quoted.reason:
                 reason = current().clause(Clause("in-hidden-case", (("sentence", reason),)))
             findings.append(Finding(outcome.kind, reason))
     return tuple(dict.fromkeys(findings))

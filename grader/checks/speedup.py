@@ -86,13 +86,13 @@ class SpeedupCheck(Check):
     def contradiction(self) -> tuple[str, str] | None:
         """Where the steps of credit are not asked for, or in two ways."""
         ends = {"none_below": self.none_below, "full_at": self.full_at}
-        given = [name for name, end in ends.items() if end is not None]
-        if self.steps is not None and given:
-            return given[0], "expected either `none_below` and `full_at`, or `steps`, not both"
-        if self.steps is None and given and len(given) < len(ends):
-            missing = next(name for name in ends if name not in given)
+        ends_given = [name for name, end in ends.items() if end is not None]
+        if self.steps is not None and ends_given:
+            return ends_given[0], "expected either `none_below` and `full_at`, or `steps`, not both"
+        if self.steps is None and ends_given and len(ends_given) < len(ends):
+            missing = next(name for name in ends if name not in ends_given)
             return missing, f"expected a key `{missing}`, which is missing"
-        if self.steps is None and not given:
+        if self.steps is None and not ends_given:
             return "steps", "expected `none_below` and `full_at`, or `steps`, and none is there"
         return None
 

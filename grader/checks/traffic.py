@@ -322,8 +322,8 @@ class TrafficCheck(Check):
 
     def _compared(self, sums: Sums) -> str:
         """What it is compared with, and how much that is."""
-        whole = sums.baseline.denominator == 1
-        amount = f"{sums.baseline.numerator:,}" if whole else f"{float(sums.baseline):,.1f}"
+        is_whole = sums.baseline.denominator == 1
+        amount = f"{sums.baseline.numerator:,}" if is_whole else f"{float(sums.baseline):,.1f}"
         if self.of:
             return text_of("formula-is", formula=self.of, amount=amount)
         verb = text_of(METRICS[self.metric][0])

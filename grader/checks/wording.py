@@ -23,11 +23,6 @@ def printable(text: str) -> str:
     return one_sentence(text, LONGEST)
 
 
-def capital(text: str) -> str:
-    """The text as a sentence begins; what starts with a name of the source stays as it is."""
-    return text[:1].upper() + text[1:]
-
-
 def instance(build: Build) -> str:
     """Which instance of a template is graded; empty where the kernel is no template."""
     if not build.instance:

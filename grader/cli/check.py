@@ -170,8 +170,8 @@ def _write_files(
 
         shown = audience.student_view(grade)
         setup.write(options.json, grade_json.dump(grade))
-        own = {shown.submission_id: source}
-        setup.write(options.junit, junit.render([shown], options.junit_dialect, own, further))
+        sources = {shown.submission_id: source}
+        setup.write(options.junit, junit.render([shown], options.junit_dialect, sources, further))
         trace = trace_files.packed(grade.trace)
         page = html.render(grade, source_lines=source, further=further, trace=trace, preliminary=preliminary)
         setup.write(options.html, page)

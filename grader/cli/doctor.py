@@ -104,10 +104,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _wishes(options: argparse.Namespace, builds: Path | None) -> examination.ClassWishes:
     """What `grade` would be told here: by `grader.toml`, by the environment, and by the options."""
-    said = arguments.course_defaults()
-    out = options.out or said.get("out")
+    defaults = arguments.course_defaults()
+    out = options.out or defaults.get("out")
     return examination.ClassWishes(
-        sandbox=str(said.get("sandbox", arguments.default_sandbox())),
+        sandbox=str(defaults.get("sandbox", arguments.default_sandbox())),
         trusted=os.environ.get("GRADER_TRUST") == "1",
         nvcc=options.nvcc,
         builds=builds,

@@ -101,7 +101,7 @@ def _say(filled: Filled, grades: Sequence[Grade], target: Path) -> None:
     )
     errors = tuple(grade.submission_id for grade in grades if grade.verdict is Verdict.ERROR)
     unjudged = tuple(grade.submission_id for grade in grades if grade.skipped_points)
-    for names, what in (
+    for names, reason in (
         (filled.doubtful, "in doubt, nothing written"),
         (filled.without_row, "graded, with no row"),
         (filled.without_score, "a row, with no grade"),
@@ -112,4 +112,4 @@ def _say(filled: Filled, grades: Sequence[Grade], target: Path) -> None:
             shown = [f"`{escaped(name, 60)}`" for name in names[:_MOST_NAMES]]
             rest = len(names) - _MOST_NAMES
             who = listed([*shown, f"{rest} more"] if rest > 0 else shown)
-            screen.print(f"  {len(names)} {what}: {who}", soft_wrap=True)
+            screen.print(f"  {len(names)} {reason}: {who}", soft_wrap=True)

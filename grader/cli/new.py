@@ -142,11 +142,11 @@ def _line(text: str, key: str, value: str) -> str:
     return pattern.sub(written, text, count=1)
 
 
-def _asked(what: str, default: str) -> str:
+def _asked(question: str, default: str) -> str:
     """What is answered at a terminal; the default elsewhere, and where nothing is."""
     if not sys.stdin.isatty():
         return default
-    return input(f"{what} [{default}]: ").strip() or default
+    return input(f"{question} [{default}]: ").strip() or default
 
 
 def _title(text: str) -> str:

@@ -113,9 +113,9 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
 
     A folder or an archive may be what one student hands in, as it would lie in a class.
     """
-    whole = read_submission(path, wanted_by(assignment.interface))
-    if whole.problem is None:
-        return whole
+    submission = read_submission(path, wanted_by(assignment.interface))
+    if submission.problem is None:
+        return submission
     from grader.cli.downloads import download  # noqa: PLC0415 - one file is no download
 
     candidates = download(path, assignment).submissions
@@ -123,7 +123,7 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
         return candidates[0]
     raise UsageError(
         f"{path}: holds {len(candidates)} submissions; `{command}` takes one, `grade` takes a class. "
-        f"As one student's it is refused: {whole.problem.message}"
+        f"As one student's it is refused: {submission.problem.message}"
     )
 
 
@@ -131,8 +131,8 @@ def seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
     """The seed of the command line; else that of the questions, the same for the sheet and the grade."""
     if options.seed is None and assignment.interface.asks_questions:
         return assignment.answers.seed
-    given: int | None = options.seed
-    return given
+    option: int | None = options.seed
+    return option
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:

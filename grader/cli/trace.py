@@ -128,10 +128,10 @@ def _case(assignment: Assignment, options: argparse.Namespace, seed: int) -> Cas
 
 def _shape(text: str, like: Case) -> tuple[tuple[str, int], ...]:
     """`M=8,K=8,N=8` as a shape with all the names of the assignment's cases."""
-    wanted = [name for name, _ in like.shape]
-    if not wanted:
+    names = [name for name, _ in like.shape]
+    if not names:
         raise UsageError(f"--shape {text}: case {like.id} has no sizes")
-    return arguments.sizes(text, wanted)
+    return arguments.sizes(text, names)
 
 
 def _block(text: str) -> tuple[int, ...]:

@@ -237,16 +237,16 @@ class Parcel:
     files: Named[bytes]
 
 
-def packed(given: Path, assignment: Assignment) -> Parcel:
-    """The parcel of an assignment that was loaded from ``given``, its folder or its file."""
+def packed(loaded_from: Path, assignment: Assignment) -> Parcel:
+    """The parcel of an assignment that was loaded from ``loaded_from``, its folder or its file."""
     folder = assignment.path
     name = PurePosixPath("assignments", folder.name)
     references = (locate_reference(named, folder) for named in (assignment.reference, assignment.id))
     files = list(_files(folder, name))
     for reference in dict.fromkeys(path for path in references if path is not None):
         files += _files(reference, PurePosixPath("reference", reference.name))
-    named = name / given.name if given.is_file() else name
-    return Parcel(str(given.resolve()), str(named), assignment.digest, tuple(dict(files).items()))
+    named = name / loaded_from.name if loaded_from.is_file() else name
+    return Parcel(str(loaded_from.resolve()), str(named), assignment.digest, tuple(dict(files).items()))
 
 
 def _files(folder: Path, name: PurePosixPath) -> Iterator[tuple[str, bytes]]:

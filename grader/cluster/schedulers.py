@@ -237,8 +237,8 @@ def _last_line(folder: Path) -> str:
     for path in sorted(folder.glob("*.out"), reverse=True):
         with suppress(OSError):
             lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-            if said := next((line.strip() for line in reversed(lines) if line.strip()), ""):
-                return escaped(said, 300)
+            if last := next((line.strip() for line in reversed(lines) if line.strip()), ""):
+                return escaped(last, 300)
     return "none: is the folder of -o one that the nodes share?"
 
 

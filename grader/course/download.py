@@ -76,16 +76,16 @@ def read_download(path: Path, expected: Wanted = SOURCE, assignment: str = "") -
 
 
 def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str) -> Download:
-    whole = path if path.is_dir() else path.resolve()
+    folder = path if path.is_dir() else path.resolve()
     path.stat()
-    top: OnDisk | Folder = OnDisk(whole)
+    top: OnDisk | Folder = OnDisk(folder)
     if not path.is_dir():
-        if ending(whole.name) not in ARCHIVES or not top.is_file:
-            return _sorted(whole.name, PLAIN, (_alone(top, stem(whole.name)),), (), (), expected)
-        top = opened_class(whole.name, stack.enter_context(whole.open("rb")))
-        if single := _one_students(top, stem(whole.name), expected):
-            return _sorted(whole.name, PLAIN, (single,), (), (), expected)
-    layout, level, beside, recognised = _students_level(top, whole.resolve().name, expected, assignment)
+        if ending(folder.name) not in ARCHIVES or not top.is_file:
+            return _sorted(folder.name, PLAIN, (_alone(top, stem(folder.name)),), (), (), expected)
+        top = opened_class(folder.name, stack.enter_context(folder.open("rb")))
+        if single := _one_students(top, stem(folder.name), expected):
+            return _sorted(folder.name, PLAIN, (single,), (), (), expected)
+    layout, level, beside, recognised = _students_level(top, folder.resolve().name, expected, assignment)
     if recognised is None:
         read, questions = plain(level, expected.opened, assignment)
     else:
@@ -93,7 +93,7 @@ def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str) -> Do
     omissions, strangers = _others(level, read, questions)
     if not read and not questions and not strangers:
         raise UsageError(_nothing(path, expected))
-    return _sorted(whole.name, layout, read, (*beside, *omissions), (*questions, *strangers), expected)
+    return _sorted(folder.name, layout, read, (*beside, *omissions), (*questions, *strangers), expected)
 
 
 def _nothing(path: Path, expected: Wanted) -> str:
@@ -267,8 +267,8 @@ def _plain_form(label: str) -> str:
 
 def _submission(chosen: list[Entry], submission_id: str, layout: str, expected: Wanted) -> Submission:
     first = chosen[0]
-    whole = first.item if len(chosen) == 1 and (first.item.is_folder or layout == PLAIN) else None
-    item = whole or Bundle(first.label, tuple(entry.item for entry in chosen))
+    folder = first.item if len(chosen) == 1 and (first.item.is_folder or layout == PLAIN) else None
+    item = folder or Bundle(first.label, tuple(entry.item for entry in chosen))
     late = [entry.late for entry in chosen if entry.late is not None]
     hand_in = HandIn(
         name=first.name,

@@ -173,8 +173,8 @@ def _listed(choices: Sequence[Choice]) -> str:
     shown = [
         f"`{escaped(choice.heading, 80)}` (column {choice.index + 1})" for choice in choices[:_MOST_LISTED]
     ]
-    rest = len(choices) - len(shown)
-    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+    number_of_others = len(choices) - len(shown)
+    return ", ".join(shown) + (f" and {number_of_others:,} more" if number_of_others else "")
 
 
 def _not_assigned(export: Export, chosen: Choice, row: int) -> bool:
@@ -258,11 +258,13 @@ class _RowFinder:
                 other_numbers.append(key)
         if len(score.students) > 1:  # the names of a group's submission are nobody's
             return set()
-        names = {name for given in (score.submission, *score.names) for name in _spellings(given)}
+        names = {
+            name for written_name in (score.submission, *score.names) for name in _spellings(written_name)
+        }
         return set[int]().union(*(_with_any(index, names, other_numbers) for _, index in self._keys))
 
     def _rows_of_others(self, rows: set[int], person: Student, score: Score) -> set[int]:
-        """Of rows with a number, those whose name speaks against it: in Moodle teams have numbers, too."""
+        """The rows with a person's number and another's name: in Moodle teams have numbers, too."""
         if not person.name or not self._called:
             return set()
         words_of_person = _words(person.name, *score.names)
@@ -305,7 +307,7 @@ class _Style:
 
 
 def _style(table: Table, export: Export, chosen: Choice) -> _Style:
-    """As other cells of the column do, or else as other cells of the file do."""
+    """Write decimals as other cells of the column do, or else as other cells of the file do."""
     columns = [column for column in (chosen.index, chosen.reference) if column is not None]
     near = [row[column].value for row in table.records[1:] for column in columns if column < len(row)]
     all_cells = (cell.value for row in table.records[1:] for cell in row)
@@ -333,9 +335,9 @@ def _cell(score: Score, style: _Style) -> str:
             f"{escaped(score.submission, 80)}: has {float(score.points):g} points, which no gradebook takes;"
             " expected zero or more"
         )
-    whole, _, part = f"{float(round(score.points, _DECIMALS)):.{_DECIMALS}f}".partition(".")
+    integer, _, part = f"{float(round(score.points, _DECIMALS)):.{_DECIMALS}f}".partition(".")
     part = part.rstrip("0").ljust(style.decimals, "0")
-    return whole + (style.mark + part if part else "")
+    return integer + (style.mark + part if part else "")
 
 
 def _same(old: str, new: str) -> bool:

@@ -277,8 +277,8 @@ def ilias(level: Level) -> tuple[Entry, ...] | None:
             )
             for match in matches
         )
-        whole = item if members == [item] else Bundle(item.name, tuple(members))
-        entries.append(Entry(whole, item.name, item.name, item.name, people, file=item.name))
+        hand_in = item if members == [item] else Bundle(item.name, tuple(members))
+        entries.append(Entry(hand_in, item.name, item.name, item.name, people, file=item.name))
     return tuple(entries) or None
 
 

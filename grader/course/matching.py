@@ -150,13 +150,13 @@ class _RosterFinder:
 
     def _by_name_of_file(self, hand_in: HandIn) -> int | None:
         """The row whose value the name is, or else begins or ends with, where that is but one."""
-        whole = stem(hand_in.name)
-        row = _only(self._identifiers.get(folded(whole), ()))
-        for name in (whole, _SEPARATORS.sub(" ", whole).strip()):
+        file_stem = stem(hand_in.name)
+        row = _only(self._identifiers.get(folded(file_stem), ()))
+        for name in (file_stem, _SEPARATORS.sub(" ", file_stem).strip()):
             row = self._row_of_name(name) if row is None else row
         if row is not None:
             return row
-        parts = {folded(part) for part in _parts(whole)}
+        parts = {folded(part) for part in _parts(file_stem)}
         rows = {row for part in parts for row in self._identifiers.get(part, ())}
         rows |= {row for part in parts for form in name_forms(part) for row in self._names.get(form, ())}
         return _only(rows)

@@ -162,7 +162,7 @@ def _between(runs: Mapping[str, _TokenRuns], twins: Mapping[str, tuple[str, ...]
 def _identical(
     runs: Mapping[str, _TokenRuns], twins: Mapping[str, tuple[str, ...]], size: int
 ) -> Iterator[_Pair]:
-    """Those whose tokens are all the same, unless it is what many write."""
+    """Submissions whose tokens are all the same, unless many write just that."""
     for name, copies in twins.items():
         if copies and len(runs[name].kept) >= FEWEST and len(copies) <= max(3, COMMON_SHARE * size):
             yield _Pair(1.0, name, copies[0], copies[1:])

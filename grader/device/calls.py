@@ -152,9 +152,11 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
     if message.kernel >= len(device.launches.kernels):
         raise ProtocolError(f"there is no kernel {message.kernel}")
     kernel = device.launches.kernels[message.kernel]
-    wanted = max((offset + size for offset, size in kernel.parameters), default=0)
-    if len(message.parameters) != wanted:
-        raise ProtocolError(f"{len(message.parameters)} bytes of parameters where a kernel takes {wanted}")
+    parameter_bytes = max((offset + size for offset, size in kernel.parameters), default=0)
+    if len(message.parameters) != parameter_bytes:
+        raise ProtocolError(
+            f"{len(message.parameters)} bytes of parameters where a kernel takes {parameter_bytes}"
+        )
     if not _known_stream(device, message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     limit = device.shared_limits.get(message.kernel, MOST_DYNAMIC_SHARED)

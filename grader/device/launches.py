@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from grader.device.streams import Spans
     from grader.emulator.memory.layout import Layout
     from grader.emulator.memory.memory import Heap
-    from grader.model import Build, Named, Run
+    from grader.model import Build, Clause, Named, Run
     from grader.ptx import Function, Module, Variable
 
 _POINTER_BYTES = 8
@@ -76,8 +76,8 @@ class EmulatedLaunches:
     """Work that all launches together may take."""
     seconds: float = 0.0
     """Wall time that launches took: not the program's doing."""
-    gave_up: str = ""
-    """Why launches are not run any more: they take more work than they may. A clause."""
+    gave_up: Clause | None = None
+    """Why launches are not run any more: they take more work than they may."""
     out_of_time: bool = False
     """Whether the reason is that nobody waits for them."""
     unsupported: str = ""
@@ -97,10 +97,10 @@ class EmulatedLaunches:
     """Memory as the launch finds it that runs now."""
     _copy: MemoryCopy = field(default_factory=MemoryCopy)
     _heaps: list[Heap] = field(default_factory=list)
-    """Of each attempt at a launch."""
+    """The heap of each attempt at a launch."""
     _directions: dict[int, str] = field(default_factory=dict)
     _variable_names: dict[int, str] = field(default_factory=dict)
-    """By where they start."""
+    """The names of variables by where they start."""
     _touched: TouchedBytes | None = None
     """Which bytes the launch uses that runs now, if that was asked for."""
     _shared_by_grid: DeviceAllocation | None = None

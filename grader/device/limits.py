@@ -57,8 +57,8 @@ def _set_limit_of_device(device: Device, message: SetLimit) -> CudaError:
         return CudaError.SUCCESS
     if device.memory.heap is not None:
         return CudaError.INVALID_VALUE
-    asked = min(message.value, device.memory.limit)
-    device.memory.heap_bytes = max(HEAP_BYTES, -(-asked // PAGE) * PAGE)
+    limit = min(message.value, device.memory.limit)
+    device.memory.heap_bytes = max(HEAP_BYTES, -(-limit // PAGE) * PAGE)
     return CudaError.SUCCESS
 
 

@@ -95,9 +95,9 @@ class DeviceMemory:
     written: NDArray[np.uint8] = field(init=False)
     """A 1 for each byte that holds a value."""
     live: dict[int, DeviceAllocation] = field(default_factory=dict)
-    """By where they start."""
+    """Allocations in use, by where they start."""
     freed: dict[int, DeviceAllocation] = field(default_factory=dict)
-    """Those that nobody has taken again, by where they started."""
+    """Freed allocations whose bytes no other has taken, by where they started."""
     taken: int = 0
     _starts: list[int] = field(default_factory=list)
     _next: int = RED_ZONE

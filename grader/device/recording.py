@@ -24,7 +24,8 @@ from grader.device.errors import CudaError
 from grader.device.launches import EmulatedLaunches
 from grader.device.limits import launch_of, refused
 from grader.device.requests import CopyIn, CopyOut, CopyWithin, Fill, LaunchKernel, Pull, Push, Sharing
-from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep, Place, Recording
+from grader.gpu.replay import HOST, ArrayLocation, CopyStep, FillStep, LaunchStep, Recording
+from grader.model import Clause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -51,23 +52,23 @@ class HostArrays:
         """The bytes of all of them."""
         return sum(content.size for _, content in self._arrays.values())
 
-    def source(self, address: int, row: NDArray[np.uint8]) -> Place | None:
+    def source(self, address: int, row: NDArray[np.uint8]) -> ArrayLocation | None:
         """Where bytes that came from an address lie in an array; None where they are not what lies there."""
-        place, content = self._part(address, row.size)
-        return place if content is not None and np.array_equal(content, row) else None
+        location, content = self._part(address, row.size)
+        return location if content is not None and np.array_equal(content, row) else None
 
-    def target(self, address: int, row: NDArray[np.uint8]) -> Place | None:
+    def target(self, address: int, row: NDArray[np.uint8]) -> ArrayLocation | None:
         """Where bytes go that are copied to an address; None where no array has them all."""
-        place, content = self._part(address, row.size)
+        location, content = self._part(address, row.size)
         if content is not None:
             content[:] = row
-        return place
+        return location
 
-    def _part(self, address: int, size: int) -> tuple[Place | None, NDArray[np.uint8] | None]:
+    def _part(self, address: int, size: int) -> tuple[ArrayLocation | None, NDArray[np.uint8] | None]:
         for start, (name, content) in self._arrays.items():
             offset = address - start
             if 0 <= offset <= content.size - size:
-                return Place(name, offset), content[offset : offset + size]
+                return ArrayLocation(name, offset), content[offset : offset + size]
         return None, None
 
     def content_of(self, name: str) -> bytes:
@@ -118,14 +119,14 @@ class RecordedLaunches(EmulatedLaunches):
 class CallRecorder:
     """Notes requests that the device has granted; ``arguments`` are the arrays of the call by their starts.
 
-    ``problem`` says why the recording is of no use, once it is; a clause about the function.
+    ``problem`` says why the recording is of no use, once it is.
     """
 
     memory: DeviceMemory
     launches: EmulatedLaunches
     arguments: Mapping[int, str]
     on_host: HostArrays = field(default_factory=HostArrays)
-    problem: str = ""
+    problem: Clause | None = None
     needs_results: bool = False
     """Whether the function has read what nobody computed, and may go by it."""
     has_read: bool = False
@@ -139,7 +140,7 @@ class CallRecorder:
     @property
     def is_done(self) -> bool:
         """Whether there is nothing to learn any more."""
-        return bool(self.problem) or self.needs_results
+        return self.problem is not None or self.needs_results
 
     def recording(self) -> Recording:
         """All that was noted."""
@@ -158,7 +159,7 @@ class CallRecorder:
         if isinstance(message, LaunchKernel | Fill | CopyIn | CopyWithin):
             self.needs_results = self.has_read and isinstance(self.launches, RecordedLaunches)
         if isinstance(message, Pull | Push):
-            self.problem = "it uses managed or pinned memory"
+            self.problem = Clause("uses-host-memory")
         self.has_read |= isinstance(message, CopyOut)
         self._steps += self._steps_of(message)
         self._check_size()
@@ -168,7 +169,7 @@ class CallRecorder:
             yield from self._launch(message)
         elif isinstance(message, Fill):
             for row in range(message.height):
-                to = self._place(message.address + row * message.pitch)
+                to = self._location(message.address + row * message.pitch)
                 yield FillStep(to, message.value & 0xFF, message.width)
         elif isinstance(message, CopyIn):
             yield from self._from_host(message)
@@ -176,18 +177,18 @@ class CallRecorder:
             yield from self._to_host(message)
         elif isinstance(message, CopyWithin):
             for row in range(message.height):
-                to = self._place(message.to + row * message.to_pitch)
-                source = self._place(message.source + row * message.source_pitch)
+                to = self._location(message.to + row * message.to_pitch)
+                source = self._location(message.source + row * message.source_pitch)
                 yield CopyStep(to, source, message.width)
 
     def _launch(self, message: LaunchKernel) -> Iterator[LaunchStep]:
         if message.cooperative:
-            self.problem = "it launches a cooperative grid"
+            self.problem = Clause("launches-cooperatively")
             return
         kernel = self.launches.kernels[message.kernel]
         contents = [message.parameters[start : start + size] for start, size in kernel.parameters]
         parameters = tuple(
-            (content, tuple((at, self._place(address)) for at, address in self._addresses(content)))
+            (content, tuple((at, self._location(address)) for at, address in self._addresses(content)))
             for content in contents
         )
         yield LaunchStep(kernel.name, launch_of(message), parameters)
@@ -206,16 +207,16 @@ class CallRecorder:
         if None in sources:
             self._contents[name] = content
         for row, source in enumerate(sources):
-            to = self._place(message.to + row * message.to_pitch)
-            yield CopyStep(to, source or Place(name, row * message.width), message.width)
+            to = self._location(message.to + row * message.to_pitch)
+            yield CopyStep(to, source or ArrayLocation(name, row * message.width), message.width)
 
     def _to_host(self, message: CopyOut) -> Iterator[CopyStep]:
         for number, row in enumerate(self._rows(message.source, message.source_pitch, message)):
-            source = self._place(message.source + number * message.source_pitch)
+            source = self._location(message.source + number * message.source_pitch)
             to = self.on_host.target(message.to + number * message.to_pitch, row)
             if to is None:
                 self.needs_results = isinstance(self.launches, RecordedLaunches)
-                to = Place(HOST, number * message.width)
+                to = ArrayLocation(HOST, number * message.width)
                 self._host_bytes = max(self._host_bytes, (number + 1) * message.width)
             yield CopyStep(to, source, message.width)
 
@@ -225,20 +226,20 @@ class CallRecorder:
             raise ValueError("a granted request names what is not there")
         return rows
 
-    def _place(self, address: int) -> Place:
+    def _location(self, address: int) -> ArrayLocation:
         allocation = _holding(self.memory, address)
         if allocation is None:
             raise ValueError("a granted request names what is not there")
         if allocation.sharing is not Sharing.DEVICE:
-            self.problem = self.problem or "it uses managed or pinned memory"
-        return Place(self._name(allocation), address - allocation.address)
+            self.problem = self.problem or Clause("uses-host-memory")
+        return ArrayLocation(self._name(allocation), address - allocation.address)
 
     def _name(self, allocation: DeviceAllocation) -> str:
         argument = self.arguments.get(allocation.start)
         if argument is not None:
             return argument
-        for (_, variable), place in self.launches.variables.items():
-            if place is allocation:
+        for (_, variable), variable_memory in self.launches.variables.items():
+            if variable_memory is allocation:
                 self._variables[variable] = None
                 return variable
         name = f"scratch-{allocation.number}"
@@ -248,11 +249,11 @@ class CallRecorder:
     def _check_size(self) -> None:
         most_scratch = MOST_SCRATCH + self.on_host.size
         if len(self._steps) > MOST_STEPS:
-            self.problem = f"it asks for more than {MOST_STEPS} launches, copies and fills"
+            self.problem = Clause("asks-for-too-much", (("most", MOST_STEPS),))
         if sum(map(len, self._contents.values())) > MOST_CONTENT:
-            self.problem = f"it copies more than {MOST_CONTENT >> 20} MiB from memory of its own"
+            self.problem = Clause("copies-too-much", (("mebibytes", MOST_CONTENT >> 20),))
         if sum(self._scratch.values()) > most_scratch:
-            self.problem = f"it allocates more than {most_scratch >> 20} MiB"
+            self.problem = Clause("allocates-too-much", (("mebibytes", most_scratch >> 20),))
 
 
 def _holding(memory: DeviceMemory, address: int) -> DeviceAllocation | None:

@@ -85,11 +85,11 @@ def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[ReportLine]:
         yield ReportLine(Mark.PROBLEM, "gpu", "does not work", str(problem), needed=False)
 
 
-def _tried(what: str, attempt: Callable[[], str]) -> ReportLine:
+def _tried(name: str, attempt: Callable[[], str]) -> ReportLine:
     try:
-        return ReportLine(Mark.OK, what, attempt())
+        return ReportLine(Mark.OK, name, attempt())
     except (GraderError, OSError) as problem:
-        return ReportLine(Mark.PROBLEM, what, "does not work", str(problem))
+        return ReportLine(Mark.PROBLEM, name, "does not work", str(problem))
 
 
 def _planted_race(toolchain: Toolchain) -> str:
@@ -187,12 +187,12 @@ def _about_sandbox(tools: Tools, *, trusted: bool, gpu: bool) -> ReportLine:
     return ReportLine(Mark.PROBLEM, _SANDBOX, f"{state}, so a class is refused", fix)
 
 
-def _about_space(folder: Path, what: str) -> ReportLine:
+def _about_space(folder: Path, purpose: str) -> ReportLine:
     try:
         free = shutil.disk_usage(folder).free
     except OSError as problem:
-        return ReportLine(Mark.PROBLEM, _SPACE, f"{folder}, for {what}: {problem.strerror}")
-    state = f"{free / 2**30:,.1f} GiB free in {folder}, for {what}"
+        return ReportLine(Mark.PROBLEM, _SPACE, f"{folder}, for {purpose}: {problem.strerror}")
+    state = f"{free / 2**30:,.1f} GiB free in {folder}, for {purpose}"
     if free < LEAST_BYTES:
         return ReportLine(Mark.PROBLEM, _SPACE, state, "make room: less than 1 GiB may not last for a class")
     return ReportLine(Mark.OK, _SPACE, state)
@@ -213,6 +213,6 @@ def _about_out(out: Path | None) -> Iterator[ReportLine]:
         state = f"no file can be written and locked in {folder}: {problem.strerror}"
         yield ReportLine(Mark.PROBLEM, _OUT, state, "choose another folder with -o")
         return
-    made = "" if out.is_dir() else f", where {out.name} will be made"
-    yield ReportLine(Mark.OK, _OUT, f"a file was written and locked in {folder}{made}")
+    remark = "" if out.is_dir() else f", where {out.name} will be made"
+    yield ReportLine(Mark.OK, _OUT, f"a file was written and locked in {folder}{remark}")
     yield _about_space(folder, "grades")

@@ -38,9 +38,8 @@ from grader.emulator.races import AccessLog, RestartTracking
 from grader.emulator.races.events import Events
 from grader.emulator.races.rows import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
-from grader.emulator.stalled import much_work
 from grader.messages import worded
-from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, Run
+from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, Run, given_up_because
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
@@ -327,7 +326,7 @@ class Execution:
         self.steps = self.work = 0
         self.ended_blocks = self.ended_work = 0
         self.executed: set[tuple[str, int]] = set()
-        self.too_much_work = ""
+        self.too_much_work: Clause | None = None
 
     def run(self, steps: int) -> Run:
         """All blocks, chunk by chunk, until the end or for so many steps."""
@@ -373,7 +372,7 @@ class Execution:
             self.too_much_work = self.reporter.too_much_work(machine, stop.groups)
             return False
         except TooMuchHeldError as stop:
-            self.too_much_work = much_work(str(stop))
+            self.too_much_work = given_up_because(stop.reason)
             return False
         return not machine.stopped
 
@@ -383,7 +382,7 @@ class Execution:
             finish(machine)
         except TooMuchHeldError as stop:
             if completed:
-                self.too_much_work = much_work(str(stop))
+                self.too_much_work = given_up_because(stop.reason)
             return False
         return completed
 

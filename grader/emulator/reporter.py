@@ -291,8 +291,8 @@ class Reporter(FindingStore):
         finding = replace(finding, details=(("function", symbol_name(callee) if callee else ""),))
         self.add((FindingKind.FAULT, line or "stack"), finding)
 
-    def too_much_work(self, m: Machine, groups: list[Group]) -> str:
-        """Where the threads are of a launch that takes more work than its budget, as a clause."""
+    def too_much_work(self, m: Machine, groups: list[Group]) -> Clause:
+        """Where the threads are of a launch that takes more work than its budget."""
         return worked_so_far(stuck(m, self.names, groups), m.steps, of=m.size)
 
     def timed_out(self, m: Machine, groups: list[Group], steps: int) -> None:

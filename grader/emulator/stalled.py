@@ -19,9 +19,8 @@ from grader.emulator.memory.access import spaces_of
 from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import SharedArray, global_element
 from grader.emulator.spin_waits import rounds_of
-from grader.messages import clause
 from grader.messages.hazards import at_line, spell
-from grader.model import TOO_MUCH_WORK, Clause
+from grader.model import Clause, given_up_because
 from grader.ptx import Immediate, Register, Symbol
 from grader.ptx.flow import Flow
 
@@ -97,16 +96,11 @@ def _are_few(threads: list[Stuck], of: int) -> bool:
     return sum(stuck.threads for stuck in threads) * WARP <= of
 
 
-def much_work(why: str) -> str:
-    """What is said of a launch that was given up, although it may well come to its end."""
-    return f"{TOO_MUCH_WORK}: {why}"
-
-
-def worked_so_far(threads: list[Stuck], steps: int, *, of: int) -> str:
+def worked_so_far(threads: list[Stuck], steps: int, *, of: int) -> Clause:
     """Where the threads are of a launch, with ``of`` threads, that was given up for taking too long."""
-    where = "; ".join(clause(_doing(stuck)) for stuck in threads[:_MOST_GROUPS])
-    hint = ", so that a few threads do the work of all" if _are_few(threads, of) else ""
-    return much_work(f"after {steps:,} steps {where or 'it still runs'}{hint}")
+    places = tuple(_doing(stuck) for stuck in threads[:_MOST_GROUPS]) or (Clause("still-runs"),)
+    hint = (Clause("few-do-all"),) if _are_few(threads, of) else ()
+    return given_up_because(Clause("after-steps", (("steps", steps), ("places", places), ("hint", hint))))
 
 
 def _doing(stuck: Stuck) -> Clause:

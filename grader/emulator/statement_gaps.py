@@ -83,8 +83,8 @@ class Source:
                 braces += _NESTING.get(character, 0)
                 parentheses += (character == "(") - (character == ")")
                 if braces == 0 and character == "}":
-                    whole = "\n".join(self.lines[head - 1 : number])
-                    return 0 if _CONTINUE.search(whole) else number
+                    statement = "\n".join(self.lines[head - 1 : number])
+                    return 0 if _CONTINUE.search(statement) else number
                 if braces == 0 and character == ";" and parentheses <= 0:
                     return 0
         return 0

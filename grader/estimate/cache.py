@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
 from grader import __version__
-from grader.model import KernelEstimate, LimitShare
+from grader.model import KernelEstimate
+from grader.model.codec import decode, encode
 from grader.nvcc.cache import digest_of_folders, made_by, read_entry, write_entry
 
 
@@ -36,16 +36,15 @@ def entry_for(folder: Path, parts: tuple[object, ...]) -> Path:
 def load(path: Path) -> KernelEstimate | None:
     """The estimate that is kept, or None."""
     body = read_entry(path)
-    try:
-        fields = json.loads(body or b"{}")
-        limits = (
-            LimitShare(**{**limit, "lines": tuple(map(tuple, limit["lines"]))}) for limit in fields["limits"]
-        )
-        return KernelEstimate(**{**fields, "limits": tuple(limits)})
-    except (ValueError, TypeError, KeyError):
+    if body is None:
         return None
+    try:
+        estimate: KernelEstimate = decode(KernelEstimate, json.loads(body))
+    except (ValueError, RecursionError):
+        return None
+    return estimate
 
 
 def store(path: Path, estimate: KernelEstimate) -> None:
     """Keep an estimate; where the folder cannot be written, do nothing."""
-    write_entry(path, json.dumps(asdict(estimate)).encode())
+    write_entry(path, json.dumps(encode(estimate)).encode())

@@ -33,19 +33,19 @@ def device_pass(size: int, device: Device) -> KernelEstimate:
 
 
 def _transfer(limit: str, milliseconds: float, device: Device) -> KernelEstimate:
-    whole = milliseconds + device.launch_us / 1000
-    shares = LimitShare(limit, milliseconds / whole), LimitShare("launch", 1 - milliseconds / whole)
-    return KernelEstimate(whole, shares, launches=0)
+    total_ms = milliseconds + device.launch_us / 1000
+    shares = LimitShare(limit, milliseconds / total_ms), LimitShare("launch", 1 - milliseconds / total_ms)
+    return KernelEstimate(total_ms, shares, launches=0)
 
 
 def combined(parts: Sequence[tuple[int, KernelEstimate]]) -> KernelEstimate:
     """All parts together, each so many times: shares by their time, and the occupancy of launches."""
-    whole = sum(times * part.milliseconds for times, part in parts)
+    total_ms = sum(times * part.milliseconds for times, part in parts)
     shares: defaultdict[str, float] = defaultdict(float)
     lines: defaultdict[str, dict[int, float]] = defaultdict(dict)
     launched = resident = 0.0
     for times, part in parts:
-        weight = times * part.milliseconds / whole
+        weight = times * part.milliseconds / total_ms
         for limit in part.limits:
             shares[limit.limit] += weight * limit.share
             for line, share in limit.lines:
@@ -55,4 +55,4 @@ def combined(parts: Sequence[tuple[int, KernelEstimate]]) -> KernelEstimate:
             launched, resident = launched + weight, resident + weight * part.occupancy
     launches = sum(times * part.launches for times, part in parts)
     occupancy = resident / launched if launched else 0.0
-    return KernelEstimate(whole, ordered_limits(shares, lines), occupancy, launches)
+    return KernelEstimate(total_ms, ordered_limits(shares, lines), occupancy, launches)

@@ -56,7 +56,7 @@ class Device:
     l2_bandwidth: float
     """Bytes per cycle of one multiprocessor, when all read."""
     l2_alone: float
-    """The same when only one reads."""
+    """Bytes per cycle of a multiprocessor that reads while no other does."""
     dram_bandwidth: float
     l1_bytes: int
     """L1 and shared memory together."""

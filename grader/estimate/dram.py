@@ -34,7 +34,7 @@ _HALVINGS = 20
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """Of one array: see `Request`."""
+    """What accesses to one array cost in DRAM; the fields are those of `Request`."""
 
     dram: float = 1.0
     late: float = 1.0
@@ -86,8 +86,8 @@ def _shares(
 
     ``lasts`` is whether those are at least what two waves touch.
     """
-    own, blocks, isolated = footprint.of_block, sampled.launch.blocks, footprint.isolated
-    if not own:
+    touched, blocks, isolated = footprint.of_block, sampled.launch.blocks, footprint.isolated
+    if not touched:
         return _Shares()
     slower = 1 + isolated * (sampled.device.dram_apart - 1)
     filled = isolated * footprint.partly_written
@@ -100,7 +100,7 @@ def _shares(
         anew = footprint.of_two_waves - footprint.of_wave
         fetched = min(fetched, footprint.of_wave + (waves - 1) * anew)
     late = min(1.0, fetched / max(1.0, waves * footprint.of_wave))
-    return _Shares(min(1.0, fetched / (own * blocks)), late, filled, slower)
+    return _Shares(min(1.0, fetched / (touched * blocks)), late, filled, slower)
 
 
 def _missed_at_random(footprint: Footprint, blocks: int, others: float, room: float) -> float:

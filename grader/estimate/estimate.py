@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from grader.estimate.devices import Device
     from grader.estimate.kernel_time import KernelTime
     from grader.estimate.sampling import SampledBlocks
-    from grader.model import Argument, Build, Launch, Named
+    from grader.model import Argument, Build, Detail, Launch, Named
     from grader.nvcc import MachineCode
     from grader.sass.listing import Instruction
 
@@ -55,7 +55,7 @@ unroll four times at least."""
 class NotEstimatedError(GraderError):
     """That a kernel has no estimate: why, as a code of `grader.model.PROBLEMS` with details."""
 
-    def __init__(self, problem: str, details: Named[str] = ()) -> None:
+    def __init__(self, problem: str, details: Named[Detail] = ()) -> None:
         """The code and its details."""
         super().__init__(problem)
         self.problem, self.details = problem, details

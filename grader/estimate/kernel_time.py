@@ -191,12 +191,12 @@ class _Simulation:
         of_run: dict[int, list[float]] = {}
         of_last: dict[int, list[float]] = {}
         for warp, marks in enumerate(outcome.marks):
-            mine = numbers[self.takes_part[numbers, warp % self.takes_part.shape[1]]].tolist()
-            for number, begin, end in zip(mine, marks, marks[1:], strict=False):
+            runs_of_warp = numbers[self.takes_part[numbers, warp % self.takes_part.shape[1]]].tolist()
+            for number, begin, end in zip(runs_of_warp, marks, marks[1:], strict=False):
                 of_run.setdefault(number, []).append(end - begin)
-            if mine:
+            if runs_of_warp:
                 end = outcome.ends[warp // self.sampled.warps_per_block]
-                of_last.setdefault(mine[-1], []).append(end - marks[-1])
+                of_last.setdefault(runs_of_warp[-1], []).append(end - marks[-1])
         durations: dict[tuple[int, int], list[float]] = {}
         for number in sorted(of_run):
             durations.setdefault(self.kinds[number], []).append(float(np.mean(of_run[number])))

@@ -51,7 +51,7 @@ NOTHING = Request(0.0)
 
 
 _MOST_LOAD = 0.9
-"""Of what moves more than this share of what it can, the queue is that of its bandwidth."""
+"""Share of its bandwidth from which a unit's queue grows no further: a fuller one is bound by bandwidth."""
 
 _SHORT = 1000.0
 """Cycles in which loads are looked at, at least."""
@@ -90,7 +90,7 @@ class MemorySystem:
         self.busy = dict.fromkeys(("shared", "l1", "l2", "dram"), 0.0)
 
     def shuffle(self, time: float, latency: float) -> tuple[float, float, str]:
-        """As `access`, for lanes of a warp that exchange values."""
+        """Exchange values between lanes of a warp; the result is that of `access`."""
         start = max(time, self.unit)
         self.unit = start + 1
         self.busy["shared"] += 1
@@ -177,8 +177,8 @@ class MemorySystem:
         cycles = max(request.written * self.write_share, request.hot)
         self.writes = max(self.writes, time) + cycles
         self.busy["l2"] += cycles
-        own = request.leaves * request.slower * (self.device.dram_write + request.filled)
-        share = request.evicts * self.device.dram_write + own
+        stored = request.leaves * request.slower * (self.device.dram_write + request.filled)
+        share = request.evicts * self.device.dram_write + stored
         if share > 0:
             cycles = _count(_first_of(_pairs(request.lines), shift, self.changed)) * self.dram_sector * share
             self.dram = max(self.dram, time) + cycles
@@ -229,14 +229,16 @@ class MemorySystem:
         return load / (1 - load)
 
 
-def _first_of(lines: Sequence[tuple[int, int]], shift: int, seen: dict[int, int]) -> list[tuple[int, int]]:
+def _first_of(
+    lines: Sequence[tuple[int, int]], shift: int, known_sectors: dict[int, int]
+) -> list[tuple[int, int]]:
     """The sectors of lines that were never seen before; they are now."""
     anew = []
     for number, bits in lines:
-        before = seen.get(number + shift, 0)
+        before = known_sectors.get(number + shift, 0)
         if bits & ~before:
             anew.append((number, bits & ~before))
-            seen[number + shift] = before | bits
+            known_sectors[number + shift] = before | bits
     return anew
 
 

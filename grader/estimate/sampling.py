@@ -165,6 +165,6 @@ def resident_blocks(launch: CodedLaunch, device: Device) -> int:
 
 def l1_bytes(launch: CodedLaunch, device: Device, resident: int) -> int:
     """What L1 has beside shared memory: the driver sets aside the least that resident blocks need."""
-    wanted = resident * (launch.shared_bytes + KIB)
-    carved = next((size for size in device.carve_outs if KIB * size >= wanted), device.carve_outs[-1])
+    shared_bytes = resident * (launch.shared_bytes + KIB)
+    carved = next((size for size in device.carve_outs if KIB * size >= shared_bytes), device.carve_outs[-1])
     return device.l1_bytes - KIB * carved

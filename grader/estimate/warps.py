@@ -62,13 +62,13 @@ class WarpTraces:
         """Look at what the blocks share."""
         code = sampled.launch.listing.instructions
         self.operations = tuple(operation_of(instruction, sampled.device) for instruction in code)
-        """Those of the kernel's instructions."""
+        """The operation of each instruction of the kernel."""
         self._sampled = sampled
         self._patterns: dict[bytes, tuple[float, ...]] = {}
         self._dram = DramShares(sampled)
         self._parts = _parts_of_l2(sampled, self.operations)
         self._as_is: dict[int, list[Request]] = {}
-        """The requests of each access, which are the same for all that is imagined but what concerns them."""
+        """The requests of each access of the kernel as it is; what no change concerns stays so."""
 
     def of_runs(self, chosen: Sequence[bool], changed: Changed) -> list[WarpTrace]:
         """What each warp issues in the runs that are chosen; its marks are where those begin."""
@@ -207,12 +207,12 @@ def _lines_at_once(pairs: set[int], sampled: SampledBlocks) -> float:
     if blocks == 1 or at_once <= blocks or not pairs:
         return float(len(lines))
     growth = math.log(max(1.0, len(lines) * blocks / len(pairs))) / math.log(blocks)
-    there_are = sum(
+    lines_of_arrays = sum(
         -(-size // (1 << LINE_SHIFT))
         for start, size in sampled.launch.arrays
         if not lines.isdisjoint(range(start >> LINE_SHIFT, (start + size - 1 >> LINE_SHIFT) + 1))
     )
-    return float(max(len(lines), min(there_are, len(lines) * (at_once / blocks) ** growth)))
+    return float(max(len(lines), min(lines_of_arrays, len(lines) * (at_once / blocks) ** growth)))
 
 
 def _coalesced(request: Request, size: int, least: float) -> Request:

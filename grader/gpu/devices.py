@@ -115,10 +115,10 @@ def _text(value: str | bytes) -> str:
 
 def visible(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     """Those that CUDA_VISIBLE_DEVICES leaves us, in the driver's order; all where it is not set."""
-    wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if wanted is None:
+    listed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if listed is None:
         return gpus
-    names = [name.strip() for name in wanted.split(",")]
+    names = [name.strip() for name in listed.split(",")]
     return tuple(
         gpu
         for index, gpu in enumerate(gpus)
@@ -147,7 +147,7 @@ def _opened(name: str) -> Path:
 
 
 @contextmanager
-def slot(gpu: Gpu, what: str) -> Iterator[None]:
+def slot(gpu: Gpu, purpose: str) -> Iterator[None]:
     """Hold one of the slots that a machine has for jobs of a kind; waits for it.
 
     Contexts are made one after another (0.1 to 0.4 s each on an H100) on all GPUs of a machine, and what is
@@ -155,8 +155,8 @@ def slot(gpu: Gpu, what: str) -> Iterator[None]:
     tools on two GPUs, timings came to a quarter of their rounds.
     """
     with ExitStack() as stack:
-        locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, what)]
-        with _opened(f"cuda-grader-{what}-queue.lock").open("rb") as turn:
+        locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, purpose)]
+        with _opened(f"cuda-grader-{purpose}-queue.lock").open("rb") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)  # the first in the queue looks for a slot, the others wait
             while not any(map(_taken, locks)):
                 time.sleep(_POLL)
@@ -172,9 +172,9 @@ def alone(gpu: Gpu) -> Iterator[None]:
         yield
 
 
-def _slots(gpu: Gpu, what: str) -> list[Path]:
-    count = HARNESSES if what == HARNESS else tools_at_once(gpu)
-    return [_opened(f"cuda-grader-{what}-{number}.lock") for number in range(count)]
+def _slots(gpu: Gpu, purpose: str) -> list[Path]:
+    count = HARNESSES if purpose == HARNESS else tools_at_once(gpu)
+    return [_opened(f"cuda-grader-{purpose}-{number}.lock") for number in range(count)]
 
 
 def tools_at_once(gpu: Gpu) -> int:

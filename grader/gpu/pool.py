@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from grader.gpu.devices import Gpu
-    from grader.gpu.request import DeviceCase, Launches, TimingJob
+    from grader.gpu.request import DeviceCase, JobLaunches, TimingJob
     from grader.gpu.sanitizer import ToolReport
     from grader.model import Build, FindingKind, Named, Run
     from grader.nvcc import Tools
@@ -146,8 +146,8 @@ def observe(
     for gpu in pool.healthy():
         try:
             with stage_on(gpu, tools) as inside:
-                given = (built, file, cases, timing)
-                return _Attempt(gpu, pool, tools, inside, *given, emulated=emulated).observed()
+                job_parts = (built, file, cases, timing)
+                return _Attempt(gpu, pool, tools, inside, *job_parts, emulated=emulated).observed()
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem
@@ -288,7 +288,7 @@ class _Attempt:
         with ThreadPoolExecutor(len(names)) as pool:
             return tuple(chain.from_iterable(pool.map(report, names)))
 
-    def _is_silent(self, tool: str, members: Sequence[Launches]) -> bool:
+    def _is_silent(self, tool: str, members: Sequence[JobLaunches]) -> bool:
         """Whether nothing came of several submissions' launches under a tool, in a sandbox for them alone."""
         launches = merged(members)
         where = self._where_watched()

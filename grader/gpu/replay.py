@@ -21,7 +21,7 @@ HOST = "host-memory"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArrayLocation:
     """Where something lies: ``offset`` bytes after the start of an array, on the device or on the host."""
 
     array: str
@@ -34,14 +34,14 @@ class LaunchStep:
 
     entry: str
     launch: Launch
-    parameters: tuple[tuple[bytes, tuple[tuple[int, Place], ...]], ...]
+    parameters: tuple[tuple[bytes, tuple[tuple[int, ArrayLocation], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FillStep:
     """``size`` bytes of one value (``cudaMemset``)."""
 
-    to: Place
+    to: ArrayLocation
     byte: int
     size: int
 
@@ -50,8 +50,8 @@ class FillStep:
 class CopyStep:
     """``size`` bytes from one place to another (``cudaMemcpy``)."""
 
-    to: Place
-    source: Place
+    to: ArrayLocation
+    source: ArrayLocation
     size: int
 
 
@@ -105,7 +105,7 @@ def differ_by_repeating(one: tuple[Step, ...], other: tuple[Step, ...]) -> bool:
 def _step(step: Step) -> dict[str, Any]:
     if isinstance(step, LaunchStep):
         parameters = [
-            {"bytes": content.hex(), "pointers": [[at, *_place(place)] for at, place in pointers]}
+            {"bytes": content.hex(), "pointers": [[at, *_location(location)] for at, location in pointers]}
             for content, pointers in step.parameters
         ]
         launch = step.launch
@@ -118,9 +118,9 @@ def _step(step: Step) -> dict[str, Any]:
             "parameters": parameters,
         }
     if isinstance(step, FillStep):
-        return {"do": "fill", "to": _place(step.to), "byte": step.byte, "size": step.size}
-    return {"do": "copy", "to": _place(step.to), "source": _place(step.source), "size": step.size}
+        return {"do": "fill", "to": _location(step.to), "byte": step.byte, "size": step.size}
+    return {"do": "copy", "to": _location(step.to), "source": _location(step.source), "size": step.size}
 
 
-def _place(place: Place) -> list[Any]:
-    return [place.array, place.offset]
+def _location(location: ArrayLocation) -> list[Any]:
+    return [location.array, location.offset]

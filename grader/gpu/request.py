@@ -173,7 +173,7 @@ def widths(arguments: Iterable[Argument], parameter_bytes: tuple[int, ...]) -> N
 
 
 @dataclass(frozen=True, slots=True)
-class Launches:
+class JobLaunches:
     """What a request lists: kernels by name, the cases that launch them, and the files that both name."""
 
     kernels: dict[str, Any]
@@ -181,11 +181,11 @@ class Launches:
     files: Named[bytes]
 
 
-def launches_of(images: Named[Image], cases: tuple[DeviceCase, ...], entries: Named[str] = ()) -> Launches:
+def launches_of(images: Named[Image], cases: tuple[DeviceCase, ...], entries: Named[str] = ()) -> JobLaunches:
     """The launches of ``cases``; ``entries`` gives kernels by case number another name."""
     files = {f"{name}.cubin": image.cubin for name, image in images}
     listed = [_case(case, images, dict(entries).get(str(case.index)), files) for case in cases]
-    return Launches({name: _kernel(name, image) for name, image in images}, listed, tuple(files.items()))
+    return JobLaunches({name: _kernel(name, image) for name, image in images}, listed, tuple(files.items()))
 
 
 def run_job(
@@ -219,14 +219,20 @@ def run_job(
     )
 
 
-def shared_job(where: Where, launches: Launches, tool: tuple[str, ...], tool_files: tuple[str, ...]) -> Job:
+def shared_job(
+    where: Where, launches: JobLaunches, tool: tuple[str, ...], tool_files: tuple[str, ...]
+) -> Job:
     """The job that does launches several at a time under a tool, and ends with the first that goes wrong."""
     job = _job(where, launches, "together", tool)
     return replace(job, wanted=(ANSWER, *tool_files), lock=where.lock)
 
 
 def _job(
-    where: Where, launches: Launches, mode: str, tool: tuple[str, ...], timing: dict[str, Any] | None = None
+    where: Where,
+    launches: JobLaunches,
+    mode: str,
+    tool: tuple[str, ...],
+    timing: dict[str, Any] | None = None,
 ) -> Job:
     request = {
         "format": 1,
@@ -255,9 +261,9 @@ def _job(
 
 def symbols_of(arguments: Iterable[Argument], ptx: str) -> Named[str]:
     """For each variable that holds an argument its name in a PTX text."""
-    wanted = [argument.symbol for argument in arguments if argument.symbol]
-    variables = module_variables(ptx) if wanted else {}
-    return tuple((symbol, symbol_called(symbol, variables) or symbol) for symbol in wanted)
+    symbols = [argument.symbol for argument in arguments if argument.symbol]
+    variables = module_variables(ptx) if symbols else {}
+    return tuple((symbol, symbol_called(symbol, variables) or symbol) for symbol in symbols)
 
 
 def has_variables(ptx: str) -> bool:

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError
-from grader.gpu.request import Launches, harness_files
+from grader.gpu.request import JobLaunches, harness_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,9 @@ _LISTED = "launches.json"
 _POLL = 0.05
 
 
-def ran_silently(folder: Path | None, launches: Launches, run: Callable[[Sequence[Launches]], bool]) -> bool:
+def ran_silently(
+    folder: Path | None, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool]
+) -> bool:
     """Whether a run of these launches, perhaps beside others', was silent.
 
     ``run`` does those of several submissions, this one's first, and says whether nothing at all came of it;
@@ -75,7 +77,7 @@ def queue_folder(where: Where, sandbox: str, tool: tuple[str, ...]) -> Path | No
     return folder
 
 
-def merged(members: Sequence[Launches]) -> Launches:
+def merged(members: Sequence[JobLaunches]) -> JobLaunches:
     """The launches of several submissions as one, each submission's with names of their own."""
     kernels: dict[str, Any] = {}
     cases: list[dict[str, Any]] = []
@@ -88,10 +90,10 @@ def merged(members: Sequence[Launches]) -> Launches:
         }
         cases += [_of_member(number, names, case) for case in member.cases]
         files += [(f"{number}/{name}", content) for name, content in member.files]
-    return Launches(kernels, cases, tuple(files))
+    return JobLaunches(kernels, cases, tuple(files))
 
 
-def packed(launches: Launches) -> bytes:
+def packed(launches: JobLaunches) -> bytes:
     """Launches as the bytes of an archive, which `unpacked` reads."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
@@ -101,15 +103,15 @@ def packed(launches: Launches) -> bytes:
     return stream.getvalue()
 
 
-def unpacked(content: bytes) -> Launches:
+def unpacked(content: bytes) -> JobLaunches:
     """The launches in an archive; raises ValueError or BadZipFile for what is none."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         kernels, cases = json.loads(archive.read(_LISTED))
         names = (name for name in archive.namelist() if name != _LISTED)
-        return Launches(kernels, cases, tuple((name, archive.read(name)) for name in names))
+        return JobLaunches(kernels, cases, tuple((name, archive.read(name)) for name in names))
 
 
-def _in_queue(folder: Path, launches: Launches, run: Callable[[Sequence[Launches]], bool]) -> bool:
+def _in_queue(folder: Path, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool]) -> bool:
     """The same in a queue: either whoever has the turn does these launches as well, or the turn comes."""
     with _queued(folder, launches) as own:
         while not _is_done(own):
@@ -133,7 +135,7 @@ def _of_member(number: int, kernels: dict[str, str], case: dict[str, Any]) -> di
     return case | renamed
 
 
-def _run_all(own: Path, launches: Launches, run: Callable[[Sequence[Launches]], bool]) -> None:
+def _run_all(own: Path, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool]) -> None:
     """Do this submission's launches and those of others that wait; whoever waits is told by a file's name."""
     paths, members = [own], [launches]
     for path in _others(own):
@@ -148,7 +150,7 @@ def _run_all(own: Path, launches: Launches, run: Callable[[Sequence[Launches]], 
             path.rename(path.with_suffix(suffix))
 
 
-def _tried(run: Callable[[Sequence[Launches]], bool], members: Sequence[Launches]) -> bool:
+def _tried(run: Callable[[Sequence[JobLaunches]], bool], members: Sequence[JobLaunches]) -> bool:
     try:
         return run(members)
     except OurError:
@@ -169,7 +171,7 @@ def _others(own: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _queued(folder: Path, launches: Launches) -> Iterator[Path]:
+def _queued(folder: Path, launches: JobLaunches) -> Iterator[Path]:
     """Launches in the queue, in a file that is locked as long as somebody waits for it."""
     path = folder / f"{uuid.uuid4().hex}{_WAITING}"
     beginning = path.with_suffix("")

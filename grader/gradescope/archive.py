@@ -123,10 +123,10 @@ def requirements(extras: Iterable[str]) -> list[Requirement]:
     visited: set[tuple[str, frozenset[str]]] = set()
     collected: list[Requirement] = []
     while pending:
-        name, wanted = pending.pop()
-        if (name, wanted) not in visited:
-            visited.add((name, wanted))
-            direct = list(_direct(name, wanted))
+        name, extras_of_it = pending.pop()
+        if (name, extras_of_it) not in visited:
+            visited.add((name, extras_of_it))
+            direct = list(_direct(name, extras_of_it))
             collected += direct
             pending += [(normal_name(item.name), frozenset(item.extras)) for item in direct]
     return collected
@@ -134,8 +134,8 @@ def requirements(extras: Iterable[str]) -> list[Requirement]:
 
 def pinned(extras: Iterable[str]) -> str:
     """The text of a requirements file; of what is not installed here it says what is asked for."""
-    wanted = {normal_name(item.name): item for item in requirements(extras)}
-    return "".join(f"{name}{_version(name) or wanted[name].specifier}\n" for name in sorted(wanted))
+    by_name = {normal_name(item.name): item for item in requirements(extras)}
+    return "".join(f"{name}{_version(name) or by_name[name].specifier}\n" for name in sorted(by_name))
 
 
 def normal_name(name: str) -> str:

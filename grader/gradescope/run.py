@@ -253,7 +253,7 @@ class Metadata:
         return _after(self.created, self.late_due)
 
     def hand_in(self) -> HandIn:
-        """The same as every grade has it."""
+        """How the submission was handed in, as it is recorded in every grade."""
         number = self.earlier + 1
         return HandIn(
             self.submission or "submission",
@@ -284,7 +284,7 @@ class Metadata:
         return f"{count(self.earlier, 'submission')} before this one{scores}"
 
     def data(self) -> dict[str, Any]:
-        """The same for scripts: what nobody says is left out."""
+        """The metadata as JSON for scripts, without what Gradescope does not say."""
         values = {
             "submission": self.submission,
             "created_at": self.created,

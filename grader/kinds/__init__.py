@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from grader.errors import OurError, UsageError
-from grader.messages import worded
+from grader.messages import current, worded
 from grader.model import (
     AnswersInterface,
     Build,
@@ -185,7 +185,8 @@ def require_built(built: Build, submission: Submission, noun: str) -> Build:
 
 def not_built(built: Build, case: Case) -> Finding:
     """Why a case cannot be run whose sizes do not compile; of a hidden one without what they are."""
-    texts = [finding.message for finding in built.findings] if case.visibility is Visibility.VISIBLE else []
+    shown = built.findings if case.visibility is Visibility.VISIBLE else ()
+    texts = [current().worded(finding).message for finding in shown]
     reason = tuple(Clause("because", (("text", text),)) for text in texts[:1])
     details = (("reason", reason),)
     return worded(Finding(FindingKind.COMPILE, code=FindingCode.SIZES_DO_NOT_COMPILE, details=details))

@@ -47,7 +47,7 @@ def code_for(tools: Tools, built: Build, device: str) -> MachineCode:
 
 
 def code_of(request: EstimateRequest, built: Build, code: Future[MachineCode] | None) -> MachineCode:
-    """The same, or what ``code`` comes to; raises NotEstimatedError where nothing reads machine code."""
+    """The machine code of ``code``, or made here; raises NotEstimatedError where nothing reads it."""
     try:
         return code.result() if code else code_for(request.tools, built, request.device)
     except ToolMissing as problem:

@@ -123,6 +123,6 @@ def remarked(finding: Finding, remark: Clause) -> Finding:
     return ENGLISH.remarked(finding, remark)
 
 
-def clause(part: Clause) -> str:
-    """The text of a part of a sentence."""
-    return ENGLISH.clause(part)
+def clause(part: Clause | None) -> str:
+    """The text of a part of a sentence; empty where there is none."""
+    return ENGLISH.clause(part) if part else ""

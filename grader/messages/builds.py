@@ -237,6 +237,8 @@ _SUBMISSION_CLAUSES: Mapping[str, str] = {
     "no-source": "source file",
     "sources": "source files",
     "source-text": "the source text of your kernel",
+    "the-program-file": "the file with your program",
+    "program-text": "the source text of your program",
     "one-sheet": "one .yaml or .json file",
     "the-sheet": "the file with your answers",
     "a-sheet": "a file with answers",

@@ -80,6 +80,7 @@ _ACCESSES_CLAUSES: Mapping[str, str] = {
     "local-variable": "a local variable",
     "local-array": "a local array",
     "shared-memory": "shared memory",
+    "memory-of-space": "{space} memory",
 }
 
 VERBS = {"read": "reads", "write": "writes", "update": "updates"}
@@ -143,6 +144,8 @@ _RACES_CLAUSES: Mapping[str, str] = {
     "right-when-unoptimised": "`{array}` is right in the unoptimised program and wrong in the optimised one",
 }
 
+_TOO_MUCH = "too much work for the emulator"
+_SMALLER = "a smaller size (`sizes` of the assignment, or arguments) can be judged"
 _ENDLESS = "is there a loop that never ends"
 
 _STUCK: Mapping[FindingCode, str] = {
@@ -211,6 +214,36 @@ _STUCK_CLAUSES: Mapping[str, str] = {
     "set-on-lines": " ({array} is written {lines})",
     "endless": f": {_ENDLESS}?",
     "endless-or-few": f": {_ENDLESS}, or do a few threads do the work of all?",
+    "too-much-work": _TOO_MUCH,
+    "too-much-work-because": f"{_TOO_MUCH}: {{reason}}",
+    "more-memory": "it takes more memory than there is",
+    "more-steps": "the kernel takes more steps than the emulator follows",
+    "no-time-to-order": "its time was over before it was clear which of its accesses are ordered",
+    "too-many-to-order": (
+        "to tell which are ordered, it would have to compare too many accesses to the same elements"
+    ),
+    "too-many-copies": "it begins too many asynchronous copies before it waits for them",
+    "too-many-accesses": "it accesses memory too often between two barriers",
+    "too-many-orderings": "it synchronises threads too often with fences, atomics or parts of blocks",
+    "after-steps": "after {steps:,} steps {places}{hint}",
+    "still-runs": "it still runs",
+    "few-do-all": ", so that a few threads do the work of all",
+    "too-much-work-in": f"{{reason}}; this is {{launch}}; {_SMALLER}",
+    "launches-took": f"{_TOO_MUCH}: the program's launches took {{seconds:,}} s; {_SMALLER}",
+    "too-large": (
+        f"{_TOO_MUCH}: {{launch}}: {{took}}, all would take {{all}}; launches may take {{allowed}} in "
+        f"all{{earlier}}; {_SMALLER}"
+    ),
+    "launch": "`{launch}`",
+    "launch-in-line": "`{launch}` in line {line}",
+    "blocks-took": "{ended:,} of {count:,} blocks took {time}",
+    "blocks-took-one": "{ended:,} of 1 block took {time}",
+    "earlier-launches": ", {time} of it for launches before",
+    "less-than-a-second": "less than a second",
+    "about-seconds": "about {count} seconds",
+    "about-seconds-one": "about 1 second",
+    "about-minutes": "about {count} minutes",
+    "about-hours": "about {count:,} hours",
     "blocks-not-started": (
         "; blocks that had not started cannot be waited for: nothing says that all run at once"
     ),

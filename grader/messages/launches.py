@@ -193,6 +193,30 @@ _ON_HOST_CLAUSES: Mapping[str, str] = {
 }
 """Parts of these sentences by name."""
 
+_RECORDED_CLAUSES: Mapping[str, str] = {
+    "uses-host-memory": "it uses managed or pinned memory",
+    "launches-cooperatively": "it launches a cooperative grid",
+    "asks-for-too-much": "it asks for more than {most} launches, copies and fills",
+    "copies-too-much": "it copies more than {mebibytes} MiB from memory of its own",
+    "allocates-too-much": "it allocates more than {mebibytes} MiB",
+    "host-computes-copies": "its host code computes from the inputs what it copies to the device",
+    "inputs-decide": (
+        "its inputs decide about more of its launches, copies and fills than how often some are repeated"
+    ),
+    "takes-long-to-record": (
+        "it goes by results that it reads, and to compute that takes more than {seconds} s on the emulator"
+    ),
+    "results-not-computed": "it goes by results that it reads, and {problem}",
+    "does-not-return": "it does not return where its launches are recorded",
+    "host-changes-array": "its host code itself changes the array `{array}`",
+}
+"""Why what a function asks of its device cannot be replayed."""
+
 SENTENCES: Mapping[FindingCode, str] = {**_FAULTS, **_ON_DEVICE, **_ON_HOST}
-CLAUSES: Mapping[str, str] = {**_FAULTS_CLAUSES, **_ON_DEVICE_CLAUSES, **_ON_HOST_CLAUSES}
+CLAUSES: Mapping[str, str] = {
+    **_FAULTS_CLAUSES,
+    **_ON_DEVICE_CLAUSES,
+    **_ON_HOST_CLAUSES,
+    **_RECORDED_CLAUSES,
+}
 """Parts of these sentences by name; ``-one`` is for a single launch."""

@@ -16,6 +16,10 @@ _HEADINGS: Mapping[str, str] = {
     "not-graded-because": "not graded: {reason}",
     "not-graded-submission": "not graded, through no fault of the submission: {reason}",
     "not-graded-file": "not graded, through no fault of the file: {reason}",
+    "no-score-yet": (
+        "no score yet: what took too much work to be judged here is for the course's staff to decide"
+    ),
+    "nothing-to-judge": "nothing could be judged here",
     "see-below": "see below",
     "grader-error": "an error of the grader",
     "grader-error-hidden": "an error of the grader in a hidden case",

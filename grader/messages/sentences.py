@@ -200,7 +200,9 @@ class Sentences:
     def _element(self, finding: Finding, access: Access) -> str:
         if finding.address == CLAUSES["local-variable"]:
             return self._clause("local-variable")
-        return finding.address or (f"{access.space} memory" if access.space else UNKNOWN)
+        if finding.address or not access.space:
+            return finding.address or UNKNOWN
+        return self.clause(Clause("memory-of-space", (("space", access.space),)))
 
     def _filled(self, values: Mapping[str, Detail]) -> dict[str, int | str]:
         return {name: self._text(name, value) for name, value in values.items()}

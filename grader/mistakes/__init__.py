@@ -27,7 +27,7 @@ class MistakeTexts(NamedTuple):
     """A mistake that has a name: what it is called, what it did, what to try, and the idea behind it.
 
     ``explanation`` and ``hint`` may hold places such as ``{output}``; ``concept`` is a key of
-    `Bundled.concepts`, or whatever else students should read.
+    `BundledTexts.concepts`, or whatever else students should read.
     """
 
     title: str
@@ -54,6 +54,14 @@ class BundledTexts:
         """All mistakes by id."""
         return {**self.outputs, **self.findings}
 
+    @property
+    def shared(self) -> dict[str, Mapping[str, str]]:
+        """What several mistakes have in common, by its key in the staff's file, without empty texts."""
+        return {
+            "phrases": self.phrases,
+            "concepts": {name: text for name, text in self.concepts.items() if text},
+        }
+
 
 @cache
 def bundled_texts() -> BundledTexts:
@@ -77,9 +85,10 @@ FINDING_PLACEHOLDERS = frozenset({"array", "at", "other_at", "between", "around"
 
 
 def allowed_placeholders(mistake: str, field: str) -> frozenset[str]:
-    """The places that a text may hold, ``phrases`` included; KeyError for a phrase that does not exist."""
-    if mistake == "phrases":
-        return placeholders(bundled_texts().phrases[field])
+    """The places that a text may hold, one of `BundledTexts.shared` included; KeyError for an unknown one."""
+    shared = bundled_texts().shared
+    if mistake in shared:
+        return placeholders(shared[mistake][field])
     if field not in {"explanation", "hint"}:
         return frozenset()
     return FINDING_PLACEHOLDERS if mistake in bundled_texts().findings else OUTPUT_PLACEHOLDERS
@@ -89,8 +98,9 @@ def allowed_placeholders(mistake: str, field: str) -> frozenset[str]:
 class Texts:
     """All texts of one assignment: those that come with the grader, and those of the course.
 
-    ``feedback`` holds pairs of a mistake's id (or ``phrases``) and pairs of field (or phrase) and text, each
-    of which replaces a bundled one. A mistake that has all its fields there needs no bundled ones.
+    ``feedback`` holds pairs of a mistake's id (or ``phrases`` or ``concepts``) and pairs of field (or phrase,
+    or concept) and text, each of which replaces a bundled one. A mistake that has all its fields there needs
+    no bundled ones.
     """
 
     bundled: BundledTexts
@@ -106,7 +116,8 @@ class Texts:
         common = self.bundled.mistakes.get(name)
         fields = (common._asdict() if common else {}) | replaced
         texts = MistakeTexts(*(fields[field] for field in FIELDS))
-        return texts._replace(concept=self.bundled.concepts.get(texts.concept, texts.concept))
+        concepts = {**self.bundled.concepts, **dict(dict(self.feedback).get("concepts", ()))}
+        return texts._replace(concept=concepts.get(texts.concept, texts.concept))
 
     def phrase(self, name: str, **filled: object) -> str:
         """A phrase that explanations and hints are put together with."""

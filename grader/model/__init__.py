@@ -30,7 +30,15 @@ from grader.model.estimate import (
     LimitShare,
     ordered_limits,
 )
-from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
+from grader.model.findings import (
+    TOO_MUCH_WORK,
+    Access,
+    Clause,
+    Detail,
+    Finding,
+    FindingCode,
+    given_up_because,
+)
 from grader.model.grade import (
     Amounts,
     CaseEvidence,
@@ -75,7 +83,6 @@ from grader.model.work import (
     MOST_IN_BLOCK,
     MOST_IN_GRID,
     MOST_THREADS,
-    TOO_MUCH_WORK,
     Argument,
     Build,
     Counters,
@@ -174,5 +181,6 @@ __all__ = [
     "Verdict",
     "Visibility",
     "WrongElement",
+    "given_up_because",
     "ordered_limits",
 ]

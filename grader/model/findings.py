@@ -224,6 +224,15 @@ class Clause:
 Detail: TypeAlias = int | str | tuple[int, ...] | tuple[str, ...] | tuple[Clause, ...]
 """A number, a name, several lines, extents or names, or clauses, that a sentence needs."""
 
+TOO_MUCH_WORK = Clause("too-much-work")
+"""That a launch was given up, without a reason that would tell of its shape."""
+
+
+def given_up_because(reason: Clause) -> Clause:
+    """Why a launch was given up although it may well come to its end (`grader.model.Run.too_much_work`)."""
+    return Clause("too-much-work-because", (("reason", (reason,)),))
+
+
 _DIRECTIONS = {"load": "load", "read": "load", "store": "store", "write": "store"}
 
 

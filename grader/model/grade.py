@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.model.assignment import AnswerEvidence, Case, RubricItem
     from grader.model.course import Adjustment, HandIn
     from grader.model.estimate import Estimate
-    from grader.model.findings import Finding
+    from grader.model.findings import Clause, Finding
     from grader.model.terms import Advice, Named
     from grader.model.trace import TraceScene
     from grader.model.work import Build, KernelCounters, LineCounters, ProgramRun, Structure, Timing
@@ -164,8 +164,8 @@ class CaseEvidence:
     launched: bool = True
     """False where the launch itself was refused."""
     error: str = ""
-    too_much_work: str = ""
-    """Why the emulator gave the launch up: what it alone knows is not judged. A clause, with lines."""
+    too_much_work: Clause | None = None
+    """Why the emulator gave the launch up, with lines: what it alone knows is not judged."""
     uncounted: str = ""
     """Why ``counters`` mean nothing (only the emulator counts, and it could not run this kernel)."""
     undecided: Named[str] = ()

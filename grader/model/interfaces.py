@@ -154,18 +154,18 @@ class KernelInterface(Interface):
     @property
     def arrays(self) -> tuple[Parameter, ...]:
         """All arrays that it is given, in whatever way."""
-        given = (*self.parameters, *self.symbols)
-        return tuple(array for parameter in given for array in parameter.arrays)
+        parameters = (*self.parameters, *self.symbols)
+        return tuple(array for parameter in parameters for array in parameter.arrays)
 
     @property
     def built_with(self) -> Named[int]:
         """The sizes that are given, under all of their names."""
-        given = dict(self.given)
+        constants = dict(self.given)
         return tuple(
-            (spelt, given[name])
+            (spelt, constants[name])
             for name, aliases in self.sizes
             for spelt in (name, *aliases)
-            if name in given
+            if name in constants
         )
 
     def decides_build(self, architecture: str) -> tuple[tuple[str, object], ...]:

@@ -10,12 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from grader.model.course import HandIn
-    from grader.model.findings import Finding
+    from grader.model.findings import Clause, Finding
     from grader.model.terms import Dim3, Named
-
-
-TOO_MUCH_WORK = "too much work for the emulator"
-"""How every text begins that says why a launch was given up (`Run.too_much_work`), or all there is of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,8 +298,8 @@ class Run:
     """How many blocks had come to their end with those that they ran beside; all of them if ``completed``."""
     ended_work: int = 0
     """What of ``work`` they took."""
-    too_much_work: str = ""
-    """Why it was given up: not because it hangs, but because it takes more work than its budget. A clause."""
+    too_much_work: Clause | None = None
+    """Why it was given up: not because it hangs, but because it takes more work than its budget."""
     lines: tuple[LineCounters, ...] = ()
     """Counters per source line, where they were asked for."""
     printed: str = ""

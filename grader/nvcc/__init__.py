@@ -82,8 +82,8 @@ def build_at(
 ) -> Build:
     """Build one ``kernel`` with those sizes of a ``shape`` that the file writes down as macros."""
     names = {name for name, _ in interface.sizes}
-    given = tuple((name, size) for name, size in shape if name in names)
-    return _one_kernel(tools, submission, replace(interface, kernel=kernel, others=(), given=given))
+    sizes = tuple((name, size) for name, size in shape if name in names)
+    return _one_kernel(tools, submission, replace(interface, kernel=kernel, others=(), given=sizes))
 
 
 def _one_kernel(tools: Tools, submission: Submission, interface: KernelInterface) -> Build:

@@ -23,25 +23,16 @@ import os
 import sys
 import tempfile
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, astuple, fields, replace
+from dataclasses import astuple, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
 from grader.data_files import data_root, headers_folder
-from grader.model import (
-    Build,
-    Clause,
-    Finding,
-    FindingCode,
-    FindingKind,
-    FunctionInterface,
-    ProgramInterface,
-    Resources,
-    Severity,
-)
+from grader.model import Build, FunctionInterface, ProgramInterface
+from grader.model.codec import decode, encode
 from grader.nvcc.toolchain import ARCHITECTURE, Toolchain, find_programs, find_toolchain
 
 if TYPE_CHECKING:
@@ -96,20 +87,20 @@ def digest(
 def load(folder: Path, key: str) -> Build | None:
     """The stored build, or None."""
     body = read_entry(_path(folder, key))
-    record, _, program = (body or b"").partition(b"\n")
-    try:
-        return None if body is None else replace(_build(json.loads(record)), program=program)
-    except (ValueError, TypeError, KeyError):
+    if body is None:
         return None
+    record, _, program = body.partition(b"\n")
+    try:
+        build: Build = decode(Build, json.loads(record))
+    except (ValueError, RecursionError):
+        return None
+    return replace(build, program=program)
 
 
 def store(folder: Path, key: str, build: Build) -> None:
     """Keep a build; where the folder cannot be written, do nothing."""
-    record = asdict(build)
-    program: bytes = record.pop("program")
-    for _, other in record["others"]:  # only the whole is a program
-        del other["program"]
-    write_entry(_path(folder, key), json.dumps(record).encode() + b"\n" + program)
+    record = json.dumps(encode(replace(build, program=b"")))
+    write_entry(_path(folder, key), record.encode() + b"\n" + build.program)
 
 
 def read_entry(path: Path) -> bytes | None:
@@ -170,36 +161,6 @@ def made_by_one(path: Path) -> Iterator[None]:
 
 def _path(folder: Path, key: str) -> Path:
     return folder / key[:2] / f"{key}.json"
-
-
-def _build(data: dict[str, Any]) -> Build:
-    data["others"] = tuple((name, _build(other)) for name, other in data["others"])
-    data["findings"] = tuple(map(_finding, data["findings"]))
-    data["warnings"] = tuple(map(_finding, data["warnings"]))
-    data["suspicions"] = tuple(map(_finding, data["suspicions"]))
-    data["resources"] = Resources(**data["resources"]) if data["resources"] else None
-    return Build(**{name: _frozen(value) for name, value in data.items()})
-
-
-def _finding(data: dict[str, Any]) -> Finding:
-    names = {field.name for field in fields(Finding)}
-    data["kind"], data["severity"] = FindingKind(data["kind"]), Severity(data["severity"])
-    data["code"] = FindingCode(data.get("code", ""))
-    data["access"] = None  # what is built accesses nothing
-    data["details"] = tuple((name, _detail(value)) for name, value in data.get("details", ()))
-    return Finding(**{name: _frozen(value) for name, value in data.items() if name in names})
-
-
-def _detail(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """What a finding's sentence is made of: clauses are records again."""
-    if isinstance(value, dict):
-        return Clause(value["name"], tuple((name, _detail(held)) for name, held in value["values"]))
-    return tuple(map(_detail, value)) if isinstance(value, list) else value
-
-
-def _frozen(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Lists as tuples, as records have them."""
-    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
 def cached_toolchain(

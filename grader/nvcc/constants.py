@@ -90,11 +90,11 @@ def take_probed_values(ptx: str, module: Module, names: Iterable[str]) -> tuple[
     ``module`` is what the text says. A variable without an initialiser is 0 (PTX ISA section 5.4.4). Of a
     name that inline assembly defines once more nothing is taken, so that the assembler refuses the file.
     """
-    wanted = {PREFIX + name: name for name in names}
-    defined = [variable for variable in module.variables if variable.name in wanted]
+    names_of_probes = {PREFIX + name: name for name in names}
+    defined = [variable for variable in module.variables if variable.name in names_of_probes]
     times = Counter(variable.name for variable in defined)
     probes = [variable for variable in defined if times[variable.name] == 1]
-    values = {wanted[variable.name]: _value(variable) for variable in probes}
+    values = {names_of_probes[variable.name]: _value(variable) for variable in probes}
     for begin, end in sorted((variable.text for variable in probes), reverse=True):
         ptx = ptx[:begin] + ptx[end:].removeprefix("\n")
     return ptx, {name: value for name, value in values.items() if value != UNDEFINED}

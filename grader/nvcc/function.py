@@ -229,14 +229,14 @@ def _mismatch(interface: FunctionInterface, types: tuple[Type | None, ...] | Non
     """What is wrong with a function's parameters; None where they fit."""
     if types is None:
         return None
-    named, wanted = f"`{interface.function}`", ", ".join(map(expected, interface.parameters))
+    named, parameters = f"`{interface.function}`", ", ".join(map(expected, interface.parameters))
     if len(types) != len(interface.parameters):
         return problem(
             FindingCode.FUNCTION_PARAMETER_COUNT,
             named=named,
             parameters=part("parameters", count=len(types)),
             passed=len(interface.parameters),
-            wanted=wanted,
+            wanted=parameters,
         )
     for index, (parameter, actual) in enumerate(zip(interface.parameters, types, strict=True), 1):
         if actual is not None and not _takes(parameter, actual):
@@ -246,7 +246,7 @@ def _mismatch(interface: FunctionInterface, types: tuple[Type | None, ...] | Non
                 named=named,
                 expected=expected(parameter),
                 actual=part("of-type", type=str(actual)),
-                wanted=wanted,
+                wanted=parameters,
             )
     return None
 

@@ -163,11 +163,11 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         raise CompileRefused((replace(lacking, file=compiler.files.source),))
     log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
     resources = resources_of(log, kernel.entry.name)
-    given = _given_by_instance(interface, reading, kernel)
+    of_instance = _given_by_instance(interface, reading, kernel)
     shapes = _shapes(reading, kernel)
-    assumed = tuple(name for name in reading.assumed if name not in given)
+    assumed = tuple(name for name in reading.assumed if name not in of_instance)
     implied = implied_constants(interface, assumed, shapes)
-    constants = tuple((dict(reading.constants) | given | implied).items())
+    constants = tuple((dict(reading.constants) | of_instance | implied).items())
     reading = replace(reading, constants=constants, assumed=assumed)
     messages = reading.translation.messages
     parameters = kernel.declared.parameters if kernel.declared else ()
@@ -356,17 +356,17 @@ def _no_instance(
     errors: tuple[Message, ...],
 ) -> Finding:
     """The finding for a kernel that is declared but of which no PTX can be had."""
-    wanted = interface.kernel.rsplit("::", 1)[-1]
-    declared = next((k for k in reading.declared if k.name == wanted), None)
+    kernel_name = interface.kernel.rsplit("::", 1)[-1]
+    declared = next((k for k in reading.declared if k.name == kernel_name), None)
     file, line = _place(compiler, declared)
     if not (declared and declared.template):
-        return problem(FindingCode.KERNEL_WITHOUT_BODY, file, line, named=f"`{wanted}`")
+        return problem(FindingCode.KERNEL_WITHOUT_BODY, file, line, named=f"`{kernel_name}`")
     text = diagnostics.tidy(errors[0].text, compiler.files) if errors else ""
     return problem(
         FindingCode.TEMPLATE_DOES_NOT_COMPILE,
         file,
         line,
-        named=f"`{wanted}`",
+        named=f"`{kernel_name}`",
         instance=harmless(uses[0].lstrip(":")),
         text=text,
         reason=part("because", text=text) if text else (),
@@ -392,14 +392,14 @@ def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Readi
     values = dict(reading.constants)
     findings = []
     for constant in interface.constants:
-        wanted = constant.wanted_instead_of(values[constant.name])
-        if wanted:
+        expected = constant.wanted_instead_of(values[constant.name])
+        if expected:
             finding = problem(
                 FindingCode.CONSTANT_NOT_ALLOWED,
                 compiler.files.source,
                 name=constant.name,
                 value=values[constant.name],
-                wanted=(wanted,),
+                wanted=(expected,),
             )
             findings.append(
                 replace(

@@ -137,7 +137,7 @@ class Flow:
 
         It must not pass the place ``barring``, which is just before the instruction of that index.
         """
-        wanted, seen = set(targets), set()
+        goals, seen = set(targets), set()
         todo = [first for source in sources for first in self._after(source)]
         while todo:
             first = todo.pop()
@@ -148,7 +148,7 @@ class Flow:
             for at in range(first, self.starts[block + 1]):
                 if at == barring:
                     break
-                if at in wanted:
+                if at in goals:
                     return True
             else:
                 todo += self._after(at)

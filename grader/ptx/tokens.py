@@ -109,11 +109,11 @@ class Cursor:
             raise self.unexpected(token, f"`{text}`")
         return token
 
-    def unexpected(self, token: Token, wanted: str) -> PtxSyntaxError:
+    def unexpected(self, token: Token, expected: str) -> PtxSyntaxError:
         """The error for a token that stands where something else was wanted."""
         if token.kind == "end":
-            return PtxSyntaxError(f"the PTX ends where {wanted} was expected")
-        return PtxSyntaxError(f"PTX line {token.line}: expected {wanted}, found {token.text!r}")
+            return PtxSyntaxError(f"the PTX ends where {expected} was expected")
+        return PtxSyntaxError(f"PTX line {token.line}: expected {expected}, found {token.text!r}")
 
     def rest_of_line(self, line: int) -> list[Token]:
         """The tokens left on ``line``: some directives end with their line, not with a semicolon."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.checks.credit import decimals, milliseconds
 from grader.checks.speedup import FEWEST_ESTIMATED, WRONG_RESULTS, error_in_words, estimate_problem
-from grader.checks.wording import capital, sizes
+from grader.checks.wording import sizes
 from grader.messages import text_of
 from grader.model import CHANGES, LIMITS, PROBLEMS, STUDENT, Verdict
 from grader.reports.layout import Page
-from grader.text import one_line, source_line
+from grader.text import capital, one_line, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

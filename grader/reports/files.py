@@ -35,11 +35,11 @@ def of_submission(
     record.json, grade.json and staff.html are the staff's. The others show what a student may see: what is
     ``released`` by now; Gradescope knows the day by itself.
     """
-    own = {grade.submission_id: source}
+    sources = {grade.submission_id: source}
     return {
         "record.json": record_json.dump(grade),
         "grade.json": grade_json.dump(grade),
-        "junit.xml": junit.render([student_view(grade, released)], "strict", own, further),
+        "junit.xml": junit.render([student_view(grade, released)], "strict", sources, further),
         "results.json": platforms.gradescope(grade, source, further=further),
         "report.html": html.render(
             grade, source_lines=source, further=further, released=released, trace=trace

@@ -9,6 +9,7 @@ from grader.reports import excerpts, pictures, submission_page, text, trace_file
 from grader.reports.audience import FAILED, student_view
 from grader.reports.pages import asset, page
 from grader.reports.wording import in_its_words
+from grader.text import capital
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,7 @@ _TELLING = {
     "of_item": wording.of_item,
     "title": text.title,
     "apart": text.apart,
-    "sentence": text.sentence,
+    "capital": capital,
     "untold_repair": text.untold_repair,
     "advised": text.advised,
 }

@@ -26,6 +26,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError, UsageError
+from grader.messages import text_of
 from grader.model import Verdict, Visibility
 from grader.reports import estimate, text, wording
 from grader.reports.audience import Released, student_view
@@ -93,7 +94,7 @@ def gradescope(
 
 def gradescope_failure(reason: str) -> str:
     """Write results where grading itself failed before there was a grade: a sentence, and no score."""
-    words = f"not graded, through no fault of the submission: {one_line(reason, LONGEST_REASON)}"
+    words = text_of("not-graded-submission", reason=one_line(reason, LONGEST_REASON))
     return _dump({"output": words, "output_format": "text", "stdout_visibility": "hidden", "tests": []})
 
 
@@ -171,7 +172,7 @@ def _cut(results: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def _summary(grade: Grade) -> str:
-    nothing = "" if grade.max_score else "nothing could be judged here"
+    nothing = "" if grade.max_score else text_of("nothing-to-judge")
     return wording.unscored(grade) or nothing or wording.score(grade)
 
 

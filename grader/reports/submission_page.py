@@ -17,7 +17,7 @@ from grader.messages import text_of
 from grader.model import TRACED, FindingKind
 from grader.reports import estimate, excerpts, pictures, text, wording
 from grader.reports.wording import FAILED, PARTLY, PASSED, WAITING, State, state_of
-from grader.text import one_line
+from grader.text import capital, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -145,7 +145,7 @@ class _Shown:
 
     def hint(self, hint: str) -> str:
         """The hint as a sentence; nothing where it was given before."""
-        return text.sentence(hint) if self._is_new("hint", text.sentence(hint)) else ""
+        return capital(hint) if self._is_new("hint", capital(hint)) else ""
 
     def _is_new(self, *key: object) -> bool:
         """Whether the page does not have it yet."""
@@ -265,7 +265,7 @@ def _start(laid_out: _Shown) -> Start | None:
         return None
     number, item = failing[0]
     result = item.result
-    message = text.caused(cause) if cause else text.sentence(one_line(result.message, text.LONG))
+    message = text.caused(cause) if cause else capital(one_line(result.message, text.LONG))
     hint = cause.hint if cause else result.hint
     findings = tuple(laid_out.finding(finding, message) for finding in _telling(grade, result, cause))
     item_of_start = ShownItem(number, item, state_of(item), "", in_detail=True)

@@ -16,7 +16,7 @@ from grader.reports import estimate, excerpts, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
 from grader.reports.wording import MARKS, STYLES, in_its_words, look
-from grader.text import many_lines, one_line
+from grader.text import capital, many_lines, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +121,7 @@ def _cause(page: Page, grade: Grade, sources: excerpts.Sources) -> None:
     page.line((text_of("first"), "bold red"))
     page.paragraph(caused(grade.cause), indent=4)
     _quotation(page, sources.quote(_at_line(grade, grade.cause.line), page.width - len(_QUOTED)))
-    hint = many_lines(sentence(grade.cause.hint), LONG)
+    hint = many_lines(capital(grade.cause.hint), LONG)
     page.paragraph(hint, indent=4, opening=_try(), style="cyan")
 
 
@@ -137,7 +137,7 @@ def caused(cause: Cause) -> str:
     message = one_line(cause.message, LONG)
     if cause.line is not None and not cause.names_line:
         message = text_of("with-its-line", sentence=message, line=cause.line)
-    return sentence(message)
+    return capital(message)
 
 
 def _try() -> str:
@@ -172,7 +172,7 @@ def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
 
 def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
     """Leave out what an item that was not judged has in common with those before it, and all of its cases."""
-    sentences: set[str] = set() if grade.cause is None else {grade.cause.message, sentence(grade.cause.hint)}
+    sentences: set[str] = set() if grade.cause is None else {grade.cause.message, capital(grade.cause.hint)}
     for item in grade.items:
         result = item.result
         if not result.judged or result.verdict == Verdict.ERROR:
@@ -187,14 +187,9 @@ def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
         yield replace(item, result=result)
 
 
-def sentence(hint: str) -> str:
-    """Begin a hint with a capital letter."""
-    return hint[:1].upper() + hint[1:]
-
-
 def is_told(finding: Finding, text: str) -> bool:
     """Tell whether a text has a finding's message, which begins with a capital where it begins a sentence."""
-    return finding.message in text or sentence(finding.message) in text
+    return finding.message in text or capital(finding.message) in text
 
 
 def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:

@@ -177,10 +177,10 @@ def who(grade: Grade) -> str:
 def unscored(grade: Grade) -> str:
     """Why a platform that records a number gets none: our error, or a doubt for staff; else empty."""
     if grade.verdict is Verdict.ERROR:
-        reason = one_line(grade.error or "see below", 1000)
-        return f"not graded, through no fault of the submission: {reason}"
+        reason = one_line(grade.error or text_of("see-below"), 1000)
+        return text_of("not-graded-submission", reason=reason)
     if grade.took_too_much_work:
-        return "no score yet: what took too much work to be judged here is for the course's staff to decide"
+        return text_of("no-score-yet")
     return ""
 
 

@@ -35,7 +35,7 @@ SMALL_FILES = 512
 def configuration(api: APIClient, image: SandboxImage, seccomp: str, stage: Stage) -> dict[str, Any]:
     """The host's side of a container: no network, nothing to write to but small folders, no privilege."""
     limits = stage.limits
-    given = pass_through(stage.gpu)
+    devices = pass_through(stage.gpu)
     return api.create_host_config(
         network_mode="none",
         read_only=True,
@@ -53,9 +53,9 @@ def configuration(api: APIClient, image: SandboxImage, seccomp: str, stage: Stag
         oom_kill_disable=False,
         ulimits=_ulimits(limits),
         tmpfs=_writable(limits),
-        binds=[*_readable(image, stage), *given.binds],
-        devices=list(given.devices),
-        device_requests=list(given.requests),
+        binds=[*_readable(image, stage), *devices.binds],
+        devices=list(devices.devices),
+        device_requests=list(devices.requests),
         log_config=LogConfig(type="none"),
         restart_policy={"Name": "no"},
     )
@@ -156,8 +156,8 @@ def pass_through(gpu: str) -> GpuPassthrough:
     if not gpu:
         return GpuPassthrough()
     if shutil.which("nvidia-container-runtime-hook") or shutil.which("nvidia-container-runtime"):
-        wanted = DeviceRequest(device_ids=[gpu], capabilities=[["gpu", "compute", "utility"]])
-        return GpuPassthrough(requests=(wanted,))
+        request = DeviceRequest(device_ids=[gpu], capabilities=[["gpu", "compute", "utility"]])
+        return GpuPassthrough(requests=(request,))
     devices = (f"/dev/nvidia{_minor(gpu)}", *_COMMON_DEVICES)
     passed = tuple(f"{device}:{device}:rw" for device in devices if Path(device).exists())
     return GpuPassthrough(devices=passed, binds=tuple(_driver()))

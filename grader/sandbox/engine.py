@@ -58,7 +58,7 @@ def _knock() -> None:
 
 
 @contextmanager
-def using(client: DockerClient | None) -> Iterator[DockerClient]:
+def using(client: DockerClient | None = None) -> Iterator[DockerClient]:
     """A client to speak with: the one given, or one of our own that is closed afterwards."""
     engine_client = client or connect()
     try:
@@ -101,13 +101,12 @@ def _why_gone(problem: Exception) -> str:
 class EngineFacts:
     """What an engine says of itself.
 
-    ``runc`` and ``containerd`` are ``(version, commit)``, where a distribution's patches show; ``security``
-    are its security options (``seccomp``, ``rootless``, ``apparmor`` …); ``limits`` is what it can limit.
+    ``runc`` is ``(version, commit)``, where a distribution's patches show; ``security`` are its security
+    options (``seccomp``, ``rootless``, ``apparmor`` …); ``limits`` is what it can limit.
     """
 
     version: str
     runc: tuple[str, str]
-    containerd: tuple[str, str]
     security: tuple[str, ...]
     cgroups: str
     limits: Named[bool]
@@ -137,9 +136,9 @@ _LIMITS = {
 """What can be limited, and how the engine's API calls it (Docker Engine API, `GET /info`)."""
 
 
-def engine_facts(client: DockerClient | None = None) -> EngineFacts:
+def engine_facts() -> EngineFacts:
     """What the engine says of itself; raises as `connect` does."""
-    with using(client) as open_client:
+    with using() as open_client:
         return read_facts(open_client.version(), open_client.info(), str(open_client.api.base_url))
 
 
@@ -149,7 +148,6 @@ def read_facts(version: dict[str, Any], info: dict[str, Any], address: str) -> E
     return EngineFacts(
         version=str(version.get("Version", "unknown")),
         runc=_component(version, "runc"),
-        containerd=_component(version, "containerd"),
         security=tuple(_option(str(option)) for option in info.get("SecurityOptions") or ()),
         cgroups=str(info.get("CgroupVersion") or "1"),
         limits=tuple((name, bool(info.get(key))) for name, key in _LIMITS.items()),

@@ -221,7 +221,7 @@ def outcome_of(
     ending = Status(status)
     if ending in (Status.EXIT, Status.SIGNAL) and returncode:
         words = own_words(stderr)
-        ending = next((limit for limit, said in _LIMITS if any(text in words for text in said)), ending)
+        ending = next((limit for limit, signs in _LIMITS if any(text in words for text in signs)), ending)
     return Outcome(ending, returncode, stdout, stderr, seconds, starved)
 
 

@@ -83,9 +83,9 @@ def find_image(target: str = "build", client: DockerClient | None = None) -> San
     return None
 
 
-def has_other_recipe(target: str, client: DockerClient | None = None) -> bool:
+def has_other_recipe(target: str) -> bool:
     """Whether there is an image of a target by any recipe, such as an older one; raises as `connect` does."""
-    with using(client) as engine:
+    with using() as engine:
         return bool(engine.images.list(filters={"label": f"{LABEL_TARGET}={target}"}))
 
 

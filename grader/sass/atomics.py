@@ -49,7 +49,7 @@ def _atomic(link: Link) -> Step:
     if is_predicate(operands[0]) and predicate_index(operands.pop(0)) >= 0:
         raise link.unknown()
     to = -1 if opcode.startswith("RED") else register_index(operands.pop(0))
-    place, *sources = operands
+    memory_operand, *sources = operands
     kind = np.dtype(next((_KINDS[name] for name in modifiers if name in _KINDS), "u4"))
     update, values = _update(link), _values(link, sources, kind)
     space, index = {"ATOMS": "shared", "ATOM": "generic"}.get(opcode, "global"), link.index
@@ -72,7 +72,7 @@ def _atomic(link: Link) -> Step:
 
         return step
 
-    return spaced(link, place, space, make)
+    return spaced(link, memory_operand, space, make)
 
 
 def _update(link: Link) -> Any:  # noqa: ANN401 - a function of what was there and the values that are given

@@ -189,9 +189,9 @@ def _leading(link: Link) -> Step:
     def step(m: Machine) -> None:
         word = value(m)
         bits = word if unsigned else np.where(word.view(np.int32) < 0, ~word, word)
-        place = np.frexp(bits.astype(np.float64))[1].astype(np.int64) - 1
-        place = np.where(bits == 0, MASK, 31 - place if distance else place)
-        m.write(to, place.astype(np.uint32))
+        position = np.frexp(bits.astype(np.float64))[1].astype(np.int64) - 1
+        position = np.where(bits == 0, MASK, 31 - position if distance else position)
+        m.write(to, position.astype(np.uint32))
 
     return step
 

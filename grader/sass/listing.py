@@ -187,9 +187,9 @@ def read_listing(text: str, entry: str, source: str = "") -> Listing:
 def _line_in(places: str, source: str) -> int:
     """The line in a file of a place that was inlined there, perhaps at several; 0 where it is in none."""
     lines = (
-        int(place["line"])
-        for place in _PLACE.finditer(places)
-        if not source or place["file"].rsplit("/", 1)[-1] == source
+        int(entry["line"])
+        for entry in _PLACE.finditer(places)
+        if not source or entry["file"].rsplit("/", 1)[-1] == source
     )
     return next(lines, 0)
 

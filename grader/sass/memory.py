@@ -251,13 +251,13 @@ def _copy(link: Link) -> Step:
     def make(_: str, address: Reader) -> Step:
         def step(m: Machine) -> None:
             before, to = m.mask, acting(m)
-            place, lanes = located(m, "shared", goal(m), size)[1], np.flatnonzero(to)
-            first = np.broadcast_to(place >> 2, (m.lanes,))[lanes]
+            start, lanes = located(m, "shared", goal(m), size)[1], np.flatnonzero(to)
+            first = np.broadcast_to(start >> 2, (m.lanes,))[lanes]
             if reads is not None:
                 m.mask = to & reads(m)
-            wanted = address(m)
-            m.note(index, "global", wanted, size)
-            at = np.broadcast_to(located(m, "global", wanted, size)[1] >> 2, (m.lanes,))[lanes]
+            addresses = address(m)
+            m.note(index, "global", addresses, size)
+            at = np.broadcast_to(located(m, "global", addresses, size)[1] >> 2, (m.lanes,))[lanes]
             copied = None if reads is None else m.active[lanes]
             for word in range(size // _WORD):
                 value = m.memory.view(np.uint32)[at + word]

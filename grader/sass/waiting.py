@@ -83,7 +83,7 @@ class Waits:
         return [] if waits else [Group(pc + 1, m.mask)]
 
     def released(self, m: Machine, code: Sequence[Instruction]) -> list[Group]:
-        """Those that go on where nobody else does; raises TooMuchWorkError where nobody ever will."""
+        """The lanes that go on where no others do; raises TooMuchWorkError where none ever will."""
         groups = self._converged(m, code) or self._past_barriers(m)
         if not groups:
             # Nobody comes any more for whom a warp waits: its lanes go on apart.

@@ -81,8 +81,8 @@ SOURCE = Wanted(
 PROGRAM = replace(
     SOURCE,
     beside=re.compile(r"\w[\w.+ -]*\.(h|cuh|hpp|hxx|hh|inl|inc|cu|c|cc|cpp|cxx)", re.IGNORECASE),
-    file="the file with your program",
-    text="the source text of your program",
+    file="the-program-file",
+    text="program-text",
     several=True,
 )
 """A program, with its headers and its further sources."""
@@ -344,11 +344,11 @@ def settle(folder: Item, groups: tuple[tuple[str, ...], ...], named: str = "") -
 
     A folder called ``named`` is taken before others. Raises `Unusable` where a folder cannot be read.
     """
-    wanted = {one for group in groups for one in group}
+    endings = {one for group in groups for one in group}
     inner = Inner(folder, tuple(folder.items()))
     for _ in range(MAX_DEPTH - 1):
         folders = [item for item in inner.items if item.is_folder]
-        if not folders or any(not item.is_folder and ending(item.name) in wanted for item in inner.items):
+        if not folders or any(not item.is_folder and ending(item.name) in endings for item in inner.items):
             break
         chosen, earlier, several = _next(inner.items, folders, groups, named)
         if chosen is None:

@@ -321,11 +321,11 @@ def atomic_made_plain(node: Node) -> Iterator[Change]:
     """An atomic operation becomes a load, an operation and a store."""
     plain = _PLAIN.get(_called(node).removesuffix(b"_block").removesuffix(b"_system"))
     arguments = node.child_by_field_name("arguments")
-    given = [child for child in arguments.named_children if child.type != "comment"] if arguments else []
-    if plain is not None and len(given) == 2:  # noqa: PLR2004 - the address and the operand
-        value = plain % text_of(given[1]) if b"%" in plain else plain
+    operands = [child for child in arguments.named_children if child.type != "comment"] if arguments else []
+    if plain is not None and len(operands) == 2:  # noqa: PLR2004 - the address and the operand
+        value = plain % text_of(operands[1]) if b"%" in plain else plain
         text = b"({ auto* graderAt = (%s); auto graderOld = *graderAt; *graderAt = %s; graderOld; })"
-        yield replaced("atomic-made-plain", node, text % (text_of(given[0]), value))
+        yield replaced("atomic-made-plain", node, text % (text_of(operands[0]), value))
 
 
 def function_exchanged(node: Node) -> Iterator[Change]:

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from attacks import traces
@@ -81,9 +82,9 @@ class Battery:
         with ThreadPoolExecutor(jobs) as pool:
             rounds = [chosen[i : i + ROUND] for i in range(0, len(chosen), ROUND)]
             for number, some in enumerate(rounds, 1):
-                told = len(self.world.contacts)
+                contacts = len(self.world.contacts)
                 yield from pool.map(self._attempt, some)
-                yield self._left(number, told)
+                yield self._left(number, contacts)
                 yield from self._honest(kinds, f"neighbour after round {number}")
                 memory = memory or traces.resident_bytes()
         yield _flat("own memory", traces.resident_bytes() - memory, traces.FLAT_BYTES)
@@ -106,26 +107,31 @@ class Battery:
 
     def _attempt(self, attack: Attack) -> Tried:
         trials = [self.trial(attack) for _ in range(1 + attack.again)]
-        found = [told for trial in trials for told in complaints(trial, self.world.canary)]
+        of_trials = (complaints(trial, self.world.canary) for trial in trials)
         ended = trials[-1].ended if not trials[-1].grade.error else "error"
-        return Tried(attack.name, ended, sum(trial.seconds for trial in trials), tuple(dict.fromkeys(found)))
+        return Tried(
+            attack.name,
+            ended,
+            sum(trial.seconds for trial in trials),
+            tuple(dict.fromkeys(chain(*of_trials))),
+        )
 
-    def _left(self, number: int, told: int) -> Tried:
+    def _left(self, number: int, earlier: int) -> Tried:
         """What the attacks of a round left, and whom they talked to."""
         began = time.monotonic()
         while (
-            left := tuple(traces.traces(self.world, self.tools.sandbox.name))
+            leftovers := tuple(traces.traces(self.world, self.tools.sandbox.name))
         ) and time.monotonic() < began + _GONE_SECONDS:
             time.sleep(0.1)
-        contacts = tuple(self.world.contacts[told:])
-        return Tried(f"left by round {number}", "", time.monotonic() - began, (*contacts, *left))
+        contacts = tuple(self.world.contacts[earlier:])
+        return Tried(f"left by round {number}", "", time.monotonic() - began, (*contacts, *leftovers))
 
     def _first(self, kinds: Iterable[bool]) -> Iterator[Tried]:
         """The honest neighbours' first grades; raises OurError where they are not what they should be."""
-        for each in self._honest(kinds, "neighbour before"):
-            if not each.contained:
-                raise OurError(f"nothing was attacked: {each.complaints[0]}")
-            yield each
+        for trial in self._honest(kinds, "neighbour before"):
+            if not trial.contained:
+                raise OurError(f"nothing was attacked: {trial.complaints[0]}")
+            yield trial
 
     def _honest(self, kinds: Iterable[bool], when: str) -> Iterator[Tried]:
         """Grade the honest neighbours: each time as the first time, with full marks."""
@@ -133,16 +139,16 @@ class Battery:
             began = time.monotonic()
             grade = pipeline.grade(self._plan(is_kernel), _neighbour(is_kernel), self.tools)
             first = self._neighbours.setdefault(is_kernel, grade)
-            found = () if _same(first, grade) else (f"graded {_words(grade)}, before {_words(first)}",)
+            complaints = () if _same(first, grade) else (f"graded {_words(grade)}, before {_words(first)}",)
             if grade.verdict is not Verdict.PASS:
-                found = (*found, f"the honest neighbour is graded {_words(grade)}")
+                complaints = (*complaints, f"the honest neighbour is graded {_words(grade)}")
             kind = "kernel" if is_kernel else "program"
-            yield Tried(f"{kind}: {when}", "", time.monotonic() - began, found)
+            yield Tried(f"{kind}: {when}", "", time.monotonic() - began, complaints)
 
     def _plan(self, is_kernel: bool) -> Plan:  # noqa: FBT001 - one of two plans
         if is_kernel not in self._plans:
-            place = find_assignment("tiled-matmul") if is_kernel else FOLDER / "assignment"
-            make = partial(pipeline.make_plan, load_assignment(place), _SEED, self.tools)
+            folder = find_assignment("tiled-matmul") if is_kernel else FOLDER / "assignment"
+            make = partial(pipeline.make_plan, load_assignment(folder), _SEED, self.tools)
             plan = make(visible_only=is_kernel, backend=self.backend)
             few = tuple(case for case in plan.cases if case.id in _CASES)
             self._plans[is_kernel] = replace(plan, cases=few)
@@ -175,7 +181,9 @@ def _words(grade: Grade) -> str:
     return f"{grade.verdict.value} with {float(grade.score):g} of {float(grade.max_score):g}{reason}"
 
 
-def _flat(what: str, more: int, most: int) -> Tried:
+def _flat(name: str, more: int, most: int) -> Tried:
     text = f"{more / 2**20:+.0f} MiB"
-    found = () if more <= most else (f"{text} since the first round, expected at most {most // 2**20} MiB",)
-    return Tried(f"{what}: {text}", "", 0.0, found)
+    complaints = (
+        () if more <= most else (f"{text} since the first round, expected at most {most // 2**20} MiB",)
+    )
+    return Tried(f"{name}: {text}", "", 0.0, complaints)

@@ -33,17 +33,19 @@ def _table() -> dict[str, dict[str, Any]]:
 
 
 def names() -> set[str]:
-    """All of them."""
+    """The names of all attacks of device code."""
     return set(_table())
 
 
-def select(asked: Collection[str], *, wanted: bool) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def select(
+    names: Collection[str], *, with_device_code: bool
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Those to try, in the table's order, and what is left out with the reason."""
     table = tuple(_table())
-    named = {name.removesuffix(".cu") for name in asked}
+    named = {name.removesuffix(".cu") for name in names}
     if named:
         return tuple(name for name in table if name in named), ()
-    if wanted:
+    if with_device_code:
         return table, ()
     return (), (
         (f"{len(table)} of device code", "no GPU is used here; --device-code tries them on the emulator"),
@@ -60,15 +62,15 @@ def run(chosen: tuple[str, ...], tools: Tools, backend: Backend) -> Iterator[Tri
         (submission,) = read_download(FOLDER / f"{name}.cu").submissions
         grade = pipeline.grade(plan, submission, tools)
         expected = table[name][backend.name]
-        found = tuple(_complaints(grade, expected))
-        yield Tried(name, grade.verdict.value, time.monotonic() - began, found)
+        complaints = tuple(_complaints(grade, expected))
+        yield Tried(name, grade.verdict.value, time.monotonic() - began, complaints)
 
 
 def _complaints(grade: Grade, expected: dict[str, list[str]]) -> Iterator[str]:
     if grade.error:
         yield f"an error of ours: {grade.error}"
         return
-    lost = {each.result.item.id for each in grade.items if each.result.verdict is Verdict.FAIL}
+    lost = {outcome.result.item.id for outcome in grade.items if outcome.result.verdict is Verdict.FAIL}
     must, may = set(expected.get("loses", ())), set(expected.get("may_lose", ()))
     yield from (f"keeps the points for {item}" for item in sorted(must - lost))
     yield from (f"loses the points for {item}" for item in sorted(lost - must - may))

@@ -46,13 +46,15 @@ def run(options: argparse.Namespace) -> int:
     chosen, left_out = select(
         load_attacks(), options.attack, tools.sandbox.name, has_gpu=backend.pool is not None
     )
-    devices, why = device_code.select(options.attack, wanted=options.device_code or backend.pool is not None)
+    devices, why = device_code.select(
+        options.attack, with_device_code=options.device_code or backend.pool is not None
+    )
     console = setup.console()
     console.print(f"{len(chosen) + len(devices)} attacks, sandbox {tools.sandbox.name}")
     tried = list(_told(console, _everything(tools, backend, chosen, devices, options.jobs)))
     for name, reason in (*left_out, *why):
         console.print(f"{'left out':<14} {name:<26} {reason}", soft_wrap=True)
-    bad = [each for each in tried if not each.contained]
+    bad = [attempt for attempt in tried if not attempt.contained]
     attacks = len(chosen) + len(devices)
     console.print(
         f"\n{attacks} attacks: {len(bad)} complaint{'s' * (len(bad) != 1)}, see above"
@@ -71,11 +73,11 @@ def select(
     Raises UsageError for a name that no attack has.
     """
     everything = tuple(attacks)
-    wanted = {name.removesuffix(".cu") for name in names}
-    unknown = wanted - {attack.name for attack in everything} - device_code.names()
+    stems = {name.removesuffix(".cu") for name in names}
+    unknown = stems - {attack.name for attack in everything} - device_code.names()
     if unknown:
         raise UsageError(f"no attack is named {', '.join(sorted(unknown))}; `sandbox/README.md` lists them")
-    named = [attack for attack in everything if not wanted or attack.name in wanted]
+    named = [attack for attack in everything if not stems or attack.name in stems]
     reasons = [(attack, _obstacle(attack, sandbox, has_gpu=has_gpu)) for attack in named]
     return (
         tuple(attack for attack, reason in reasons if not reason),
@@ -108,24 +110,24 @@ def _everything(
 
 def _told(console: Console, tried: Iterable[Tried]) -> Iterator[Tried]:
     """Print each as it comes."""
-    for each in tried:
-        word = "contained" if each.contained else "NOT CONTAINED"
-        console.print(f"{word:<14} {each.name:<36} {each.ended:<17} {each.seconds:6.1f} s")
-        for complaint in each.complaints:
+    for attempt in tried:
+        word = "contained" if attempt.contained else "NOT CONTAINED"
+        console.print(f"{word:<14} {attempt.name:<36} {attempt.ended:<17} {attempt.seconds:6.1f} s")
+        for complaint in attempt.complaints:
             console.print(f"{'':<14} {complaint}", soft_wrap=True)
-        yield each
+        yield attempt
 
 
 def report(sandbox: str, tried: Iterable[Tried], left_out: Iterable[tuple[str, str]]) -> str:
-    """The same for programs to read, as JSON."""
+    """The outcome of every attack as JSON, for programs."""
     rows = [
         {
-            "name": each.name,
-            "contained": each.contained,
-            "ended": each.ended,
-            "seconds": round(each.seconds, 2),
-            "complaints": list(each.complaints),
+            "name": attempt.name,
+            "contained": attempt.contained,
+            "ended": attempt.ended,
+            "seconds": round(attempt.seconds, 2),
+            "complaints": list(attempt.complaints),
         }
-        for each in tried
+        for attempt in tried
     ]
     return json.dumps({"sandbox": sandbox, "tried": rows, "left_out": dict(left_out)}, indent=1) + "\n"

@@ -18,7 +18,7 @@ FLAT_BYTES = 64 * 2**20
 """How much more memory we may hold after the battery than after the first round: what allocators keep."""
 
 GPU_BYTES = 64 * 2**20
-"""The same for a GPU's memory."""
+"""How much more of a GPU's memory may be taken after the battery than before it."""
 
 _PLACES = (  # looked through, never written to
     "/",
@@ -39,20 +39,21 @@ _KEYS = range(0x6AD0, 0x6AD0 + 64)
 def traces(world: World, sandbox: str) -> Iterator[str]:
     """What is there that should be gone, a line each; raises OurError where an engine does not tell."""
     if sandbox == "docker":
-        yield from (f"a container is left: {each[:12]}" for each in _containers())
-    yield from (f"a process is left: {each}" for each in _processes(world.mark))
-    yield from (f"a file is left: {each}" for each in _files(world))
-    yield from (f"System V memory is left: {each}" for each in _segments())
+        yield from (f"a container is left: {name[:12]}" for name in _containers())
+    yield from (f"a process is left: {name}" for name in _processes(world.mark))
+    yield from (f"a file is left: {name}" for name in _files(world))
+    yield from (f"System V memory is left: {name}" for name in _segments())
 
 
 def _containers() -> list[str]:
     """Containers that belong to this process, running or not."""
     from grader.sandbox import containers, engine  # noqa: PLC0415 - Docker's library takes time to load
 
-    wanted = [f"{name}={value}" for name, value in containers.owner_label().items()]
+    labels = [f"{name}={value}" for name, value in containers.owner_label().items()]
     with engine.speaking():
         return [
-            str(each.id) for each in engine.connect().containers.list(all=True, filters={"label": wanted})
+            str(container.id)
+            for container in engine.connect().containers.list(all=True, filters={"label": labels})
         ]
 
 
@@ -69,8 +70,8 @@ def _files(world: World) -> Iterator[str]:
     """Files with an attack's mark anywhere that programs write to, and all in our own temporary folder."""
     for folder in (*_PLACES, str(Path.home()), str(Path.cwd())):
         with suppress(OSError):
-            found = [path for path in Path(folder).iterdir() if path.name.startswith(world.mark)]
-            yield from map(str, found)
+            paths = [path for path in Path(folder).iterdir() if path.name.startswith(world.mark)]
+            yield from map(str, paths)
     yield from map(str, world.temporary.iterdir())
 
 

@@ -145,7 +145,7 @@ class World:
         """Where the canaries are, for a program: ``file=/tmp/…``, ``tcp=41234``, … (see `attack.h`)."""
         places = {name: str(path) for name, path in self.files.items()} | self._addresses
         places |= {"docker": DOCKER_SOCKET, "mark": self.mark_of(attack)}
-        return tuple(f"{name}={place}" for name, place in places.items())
+        return tuple(f"{name}={bait}" for name, bait in places.items())
 
     def hand_in(self, attack: Attack) -> Path:
         """Put an attack where students hand in; gives the folder, in which it is the one submission."""

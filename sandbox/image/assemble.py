@@ -46,12 +46,12 @@ NOT_OURS = re.compile(r"lib(cu|nv|nccl)\w*\.so.*")
 
 def main() -> None:
     """Do what the command line says."""
-    told = argparse.ArgumentParser()
-    told.add_argument("into", type=Path)
-    told.add_argument("--beside", type=Path)
-    told.add_argument("lists", type=Path, nargs="+")
-    options = told.parse_args()
-    patterns = [line for each in options.lists for line in _lines(each)]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("into", type=Path)
+    parser.add_argument("--beside", type=Path)
+    parser.add_argument("lists", type=Path, nargs="+")
+    options = parser.parse_args()
+    patterns = [line for file in options.lists for line in _lines(file)]
     tree = Tree(options.into, options.beside)
     for path in _wanted(patterns):
         tree.add(path)
@@ -61,7 +61,7 @@ def main() -> None:
     _precompile(options.into)
     about = options.into / "etc/cuda-grader"
     about.mkdir(parents=True, exist_ok=True)
-    roots = [each for each in (options.into, options.beside) if each]
+    roots = [root for root in (options.into, options.beside) if root]
     _normalise(options.into)
     (about / "contents").write_text(f"{digest(roots)}\n")
     (about / "packages").write_text(_told(["dpkg-query", "--show"]))
@@ -75,12 +75,12 @@ def _lines(file: Path) -> list[str]:
 
 def _wanted(patterns: list[str]) -> list[Path]:
     """Every file and link of this root that the patterns ask for."""
-    found = []
-    for place in PLACES:
-        for folder, folders, files in os.walk(place):
+    paths = []
+    for folder_name in PLACES:
+        for folder, folders, files in os.walk(folder_name):
             links = [name for name in folders if Path(folder, name).is_symlink()]
-            found += [Path(folder, name) for name in (*files, *links)]
-    return [path for path in sorted(found) if _asked_for(str(path), patterns)]
+            paths += [Path(folder, name) for name in (*files, *links)]
+    return [path for path in sorted(paths) if _asked_for(str(path), patterns)]
 
 
 def _asked_for(path: str, patterns: list[str]) -> bool:
@@ -108,9 +108,9 @@ class Tree:
             self._place(real)
             self.add(real.parent / real.readlink())
         elif real.is_dir():
-            for each in real.rglob("*"):
-                if not each.is_dir() or each.is_symlink():
-                    self.add(each)
+            for entry in real.rglob("*"):
+                if not entry.is_dir() or entry.is_symlink():
+                    self.add(entry)
         else:
             self._place(real)
             if _is_program(real):
@@ -120,11 +120,11 @@ class Tree:
         """Copy the libraries that the programs name, and those that these name in turn (`ldd` follows)."""
         for program in sorted(self._programs):
             for line in _told(["ldd", str(program)]).splitlines():
-                name, _, place = line.strip().partition(" => ")
-                found = re.match(r"(/\S+)", place or name)
-                if found:
-                    self.add(Path(found[1]))
-                elif "not found" in place and not (_beside(program, name) or NOT_OURS.fullmatch(name)):
+                name, _, target = line.strip().partition(" => ")
+                library = re.match(r"(/\S+)", target or name)
+                if library:
+                    self.add(Path(library[1]))
+                elif "not found" in target and not (_beside(program, name) or NOT_OURS.fullmatch(name)):
                     raise SystemExit(f"{program} needs {name}, which is not there")
 
     def _has(self, path: Path) -> bool:
@@ -166,14 +166,14 @@ def _furnish(root: Path) -> None:
 def _precompile(root: Path) -> None:
     """Python's byte code, in the form that does not depend on a file's time."""
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    for folder in sorted({each.parent for each in root.rglob("*.py")}):
+    for folder in sorted({source.parent for source in root.rglob("*.py")}):
         compileall.compile_dir(
             folder, maxlevels=0, quiet=2, force=True, stripdir=str(root), invalidation_mode=mode
         )
 
 
 def _normalise(root: Path) -> None:
-    """The same times, owners and plain modes for everything."""
+    """Give every file the same time and owner, and a plain mode: the same content makes the same image."""
     then = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     for path in (*root.rglob("*"), root):
         about = path.lstat()

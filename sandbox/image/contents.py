@@ -38,12 +38,12 @@ def _note(path: Path, root: Path, lines: dict[str, str]) -> None:
         lines.setdefault(name, f"{name}\0link\0{path.readlink()}")
     elif stat.S_ISDIR(about.st_mode):
         lines.setdefault(name, f"{name}\0folder\0{mode}")
-        for each in path.iterdir():
-            _note(each, root, lines)
+        for entry in path.iterdir():
+            _note(entry, root, lines)
     else:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         lines.setdefault(name, f"{name}\0file\0{mode}\0{content}")
 
 
 if __name__ == "__main__":
-    print(digest([Path(each) for each in sys.argv[1:]] or [Path("/")]))  # noqa: T201 - a program
+    print(digest([Path(argument) for argument in sys.argv[1:]] or [Path("/")]))  # noqa: T201 - a program

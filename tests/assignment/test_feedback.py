@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from grader.assignment import load_assignment
+from grader.assignment.feedback import SHARED_KEYS
 from grader.checks.hazards import RacesCheck
 from grader.checks.wording import concealed
 from grader.diagnosis import WrongOutput, advise, explain_findings, explain_output
@@ -55,15 +56,16 @@ def problems(write: Write, text: str) -> list[str]:
 def test_a_translation_says_all_and_has_the_same_places(write: Write) -> None:
     """Every mistake has a title, an explanation and a hint; no place but those that the original may hold."""
     feedback = {name: dict(said) for name, said in loaded(write, GERMAN).feedback}
-    assert set(feedback) == {"phrases", *TABLES, *MISTAKES}
-    assert set(feedback["phrases"]) == set(bundled_texts().phrases)
+    assert set(feedback) == {*SHARED_KEYS, *TABLES, *MISTAKES}
     for mistake, known in MISTAKES.items():
         said = feedback[mistake]
         assert {"title", "explanation", "hint"} <= set(said) <= set(FIELDS)
         assert said["explanation"] != known.explanation
         assert placeholders(said["explanation"]) <= allowed_placeholders(mistake, "explanation")
-    for name, phrase in feedback["phrases"].items():
-        assert placeholders(phrase) == placeholders(bundled_texts().phrases[name])
+    for key, ours in bundled_texts().shared.items():
+        assert {name: placeholders(text) for name, text in feedback[key].items()} == {
+            name: placeholders(text) for name, text in ours.items()
+        }
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -107,6 +109,13 @@ def test_what_students_read_is_the_staff_s(write: Write) -> None:
         "setze `__syncthreads()` zwischen die Zeilen 13 und 18. Zum Nachlesen: Kapitel 5 der Vorlesung."
     )
     assert advise((), feedback) == ()
+
+
+def test_where_to_read_about_an_idea_is_said_once_for_all_its_mistakes(write: Write) -> None:
+    """A course translates the pointer, and no mistake of that idea."""
+    texts = texts_of_course(loaded(write, "concepts:\n  boundary: chapter 3\n").feedback)
+    assert texts.mistake("edge-wrong").concept == "chapter 3"
+    assert problems(write, "concepts:\n  arithmetic: x\n") != []
 
 
 def test_what_the_staff_do_not_say_is_said_by_us(write: Write) -> None:

@@ -8,19 +8,22 @@ import pytest
 
 from grader.backends.gpu import merge_runs
 from grader.gpu import RaceJudge
-from grader.model import Finding, FindingKind, Run, Verdict
+from grader.messages import sentences_of, speaking
+from grader.model import Clause, Finding, FindingKind, Run, Verdict, given_up_because
 from tests.checks.judging import judge
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""
 
-CLAUSE = "too much work for the emulator: after 30,000 steps 32 threads are in the loop on line 25"
+LOOP = Clause("in-loops", (("count", 32), ("lines", (25,))))
+GAVE_UP = given_up_because(Clause("after-steps", (("steps", 30_000), ("places", (LOOP,)), ("hint", ()))))
+TEXT = "too much work for the emulator: after 30,000 steps 32 threads are in the loop on line 25"
 
 
 @pytest.fixture
 def given_up(case: Make) -> Make:
     """A case that the emulator gave up."""
-    return lambda name="b", **fields: case(name, completed=False, too_much_work=CLAUSE, **fields)
+    return lambda name="b", **fields: case(name, completed=False, too_much_work=GAVE_UP, **fields)
 
 
 @pytest.mark.parametrize("check", ["output", "races", "memory", "traffic"])
@@ -31,7 +34,7 @@ def test_an_item_is_skipped_where_nothing_fails(
     cases = (given_up(),) if check == "traffic" else (case("a"), given_up())
     result = judge(item(check), evidence(*cases))
     assert result.verdict is Verdict.SKIP
-    assert result.message == f"not judged in case `b`: {CLAUSE}"
+    assert result.message == f"not judged in case `b`: {TEXT}"
     assert dict(result.case_verdicts)["b"] is Verdict.SKIP
 
 
@@ -39,6 +42,15 @@ def test_of_a_hidden_case_no_line_is_told(item: Make, case: Make, evidence: Make
     """Where its threads were would tell of its shape."""
     result = judge(item("output"), evidence(case("a"), given_up(hidden=True)))
     assert result.message == "not judged in a hidden case: too much work for the emulator"
+
+
+def test_a_course_says_it_in_its_own_words(item: Make, evidence: Make, given_up: Make) -> None:
+    """Of a visible case with where the threads were, of a hidden one without."""
+    texts = (("too-much-work", "zu viel"), ("too-much-work-because", "zu viel: {reason}"))
+    with speaking(sentences_of((("clauses", (*texts, ("after-steps", "nach {steps} Schritten"))),))):
+        visible, hidden = (judge(item("output"), evidence(given_up(hidden=h))).message for h in (False, True))
+    assert visible.endswith(": zu viel: nach 30000 Schritten")
+    assert hidden.endswith(": zu viel")
 
 
 def test_what_fails_elsewhere_fails_all_the_same(
@@ -52,9 +64,9 @@ def test_what_fails_elsewhere_fails_all_the_same(
 
 def test_a_gpu_decides_what_the_emulator_gave_up(item: Make, evidence: Make, case: Make) -> None:
     """Outputs are the device's; what nobody could rule out is not judged."""
-    both = merge_runs(Run(completed=False, too_much_work=CLAUSE), Run(), 0, (), RaceJudge.BOTH)
+    both = merge_runs(Run(completed=False, too_much_work=GAVE_UP), Run(), 0, (), RaceJudge.BOTH)
     assert both.run.completed
-    assert both.too_much_work == both.uncounted == CLAUSE
+    assert (both.too_much_work, both.uncounted) == (GAVE_UP, TEXT)
     seen = case("a", too_much_work=both.too_much_work, undecided=both.undecided, uncounted=both.uncounted)
     assert judge(item("output"), evidence(seen)).verdict is Verdict.PASS
     assert judge(item("races"), evidence(seen)).verdict is Verdict.SKIP

@@ -21,6 +21,7 @@ from grader.device.protocol import MAY_BE_POSTED
 from grader.device.requests import OPERATIONS, Hello, Sharing
 from grader.device.service import Session
 from grader.kinds.program.on_emulator import EmulatedDevice
+from grader.messages import clause
 from grader.model import Build, Case, Visibility
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def test_a_launch_of_more_threads_than_there_is_memory_for_is_too_much_work(
     device, parameters = _device(), LIVE[1].to_bytes(8, "little") + b"\1\0\0\0"
     launch = _launch(kernel, b"" if kernel else parameters, grid, block)
     assert _served(device, b"".join(map(protocol.write, (*BEGUN, launch)))) == ""
-    assert "too much work" in device.too_much_work(0, 0, in_time=True)
+    assert "too much work" in clause(device.too_much_work(0, 0, in_time=True))
     _judged(device)
 
 

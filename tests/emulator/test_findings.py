@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.launch import run
+from grader.messages import clause
 from grader.model import Argument, FindingKind, Launch, Severity
 from grader.ptx import parse
 from tests.emulator.launching import Compiled, default_build, hazard_build, zeros
@@ -125,7 +126,9 @@ def test_findings_read_as_they_should(name: str, golden: Golden) -> None:
             result = launched(hazards, kernel, parameters, name)
             lines += [told(finding) for finding in result.findings if finding.kind is not FindingKind.RACE]
             if result.too_much_work:
-                lines.append(f"  not judged: {re.sub(r'[0-9,]+ steps', 'many steps', result.too_much_work)}")
+                lines.append(
+                    f"  not judged: {re.sub(r'[0-9,]+ steps', 'many steps', clause(result.too_much_work))}"
+                )
     golden(f"findings/{name}.txt", "\n".join(lines) + "\n")
 
 

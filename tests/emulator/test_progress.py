@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.machine import copies
+from grader.messages import clause
 from grader.model import FindingKind
 from tests.emulator.launching import Compiled, default_build, hazard_build, zeros
 
@@ -143,7 +144,7 @@ def test_much_work_is_no_timeout(kernels: Compiled, kernel: str) -> None:
     """What comes closer to its end is given up without a finding, and it is said why."""
     result = kernels.run(kernel, (1, 1, 1), (32, 1, 1), zeros(32), np.int32(10), steps=BUDGET)
     assert not result.completed
-    assert "too much work for the emulator" in result.too_much_work
+    assert "too much work for the emulator" in clause(result.too_much_work)
     assert not result.findings
 
 
@@ -164,7 +165,7 @@ def test_copies_that_nobody_waits_for_are_bounded(kernels: Compiled, monkeypatch
     """They take memory until they land: the launch is given up, and it is said why."""
     monkeypatch.setattr(copies, "MOST_UNDER_WAY", 10_000)
     result = kernels.run("copies_nobody_waits_for", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(1000))
-    assert "too many asynchronous copies before it waits" in result.too_much_work
+    assert "too many asynchronous copies before it waits" in clause(result.too_much_work)
     assert not result.findings
     assert result.steps < BUDGET
 
@@ -181,7 +182,7 @@ def test_looking_at_copies_that_are_under_way_is_work(kernels: Compiled) -> None
     result = kernels.run(
         "waits_that_let_all_go_on", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(1 << 20), steps=BUDGET
     )
-    assert "too much work for the emulator" in result.too_much_work
+    assert "too much work for the emulator" in clause(result.too_much_work)
     assert not result.findings
     assert result.steps < BUDGET * 2 / 3
 
@@ -202,7 +203,7 @@ def test_comparing_accesses_has_a_bound(kernel: str) -> None:
         kernel, (8, 1, 1), (256, 1, 1), zeros(256, dtype="int32"), np.int32(40), steps=BUDGET
     )
     assert not result.completed
-    assert "compare too many accesses to the same elements" in result.too_much_work
+    assert "compare too many accesses to the same elements" in clause(result.too_much_work)
     assert not result.findings
     assert result.work < BUDGET
 

@@ -79,7 +79,7 @@ def test_an_instruction_that_the_model_does_not_know_is_named() -> None:
     assert raised.value.problem == "machine-code"
     ((name, opcode),) = raised.value.details
     assert name == "opcode"
-    assert opcode.startswith(("HMMA", "LDSM", "MOVM"))
+    assert str(opcode).startswith(("HMMA", "LDSM", "MOVM"))
 
 
 def test_the_interval_is_what_the_model_s_error_leaves() -> None:

@@ -49,7 +49,7 @@ def log(errors: int, *lines: str) -> str:
 
 
 def device_cases(count: int = 1, shape: tuple[int, ...] = (40,)) -> tuple[DeviceCase, ...]:
-    """Launches of one block with an ``out`` array ``a`` and an ``in`` array ``b``."""
+    """JobLaunches of one block with an ``out`` array ``a`` and an ``in`` array ``b``."""
     arrays = (("a", "out"), ("b", "in"))
     arguments = tuple(Argument(name, how, np.zeros(shape, np.float32)) for name, how in arrays)
     return tuple(DeviceCase(index, Launch((1, 1, 1), (64, 1, 1)), arguments) for index in range(count))

@@ -18,7 +18,7 @@ from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
 from grader.gpu import RaceJudge, devices, pool, sanitizer
 from grader.gpu.pool import GpuPool
-from grader.gpu.request import ANSWER, DeviceCase, Launches
+from grader.gpu.request import ANSWER, DeviceCase, JobLaunches
 from grader.gpu.shared_runs import ran_silently
 from grader.model import Argument, Launch, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from grader.model import Finding, Grade
 
-Run: TypeAlias = Callable[[Sequence[Launches]], bool]
+Run: TypeAlias = Callable[[Sequence[JobLaunches]], bool]
 
 ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
@@ -110,8 +110,8 @@ def side_by_side(device: PretendGpu, monkeypatch: pytest.MonkeyPatch, sources: l
     """The grades of files that share runs: none ends before all have come that are to wait for that tool."""
     served: Counter[Path] = Counter()
 
-    def held(folder: Path, launches: Launches, run: Run) -> bool:
-        def when_all_came(members: Sequence[Launches]) -> bool:
+    def held(folder: Path, launches: JobLaunches, run: Run) -> bool:
+        def when_all_came(members: Sequence[JobLaunches]) -> bool:
             while served[folder] + len(list(folder.glob("*.waiting"))) < len(sources):
                 time.sleep(0.01)
             served[folder] += len(members)

@@ -84,7 +84,7 @@ LAUNCHES: dict[str, tuple[dict[str, Any], str]] = {
     "no blocks": ({"grid": [0, 1, 1]}, "refused"),
     "once more": ({}, "done"),
 }
-"""Launches of `copies` after those, by what is special in them, with their state."""
+"""JobLaunches of `copies` after those, by what is special in them, with their state."""
 
 
 @pytest.fixture(scope="module")

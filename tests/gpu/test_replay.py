@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep, Place, Recording, differ_by_repeating
+from grader.gpu.replay import (
+    HOST,
+    ArrayLocation,
+    CopyStep,
+    FillStep,
+    LaunchStep,
+    Recording,
+    differ_by_repeating,
+)
 from grader.model import Launch
 from tests.gpu.fake_clock import Call, FakeDevice, Kernel, N, adds, device_with
 from tests.gpu.timed_experiment import Experiment
@@ -20,7 +28,7 @@ Steps = tuple[FillStep, ...]
 ONE = Launch((1, 1, 1), (N, 1, 1), 0)
 
 
-def launch(entry: str, *places: Place) -> LaunchStep:
+def launch(entry: str, *places: ArrayLocation) -> LaunchStep:
     """A launch with arrays at these places."""
     return LaunchStep(entry, ONE, tuple((bytes(8), ((0, place),)) for place in places))
 
@@ -51,10 +59,10 @@ def test_what_a_function_asked_for_is_done_again_in_its_order(tmp_path: Path) ->
     size = 4 * N
     recording = Recording(
         (
-            CopyStep(Place("scratch-1"), Place("A"), size),
-            launch("increases", Place("scratch-1"), Place("B")),
-            CopyStep(Place("C"), Place("scratch-1"), size // 2),
-            CopyStep(Place("C", size // 2), Place("scratch-1", size // 2), size // 2),
+            CopyStep(ArrayLocation("scratch-1"), ArrayLocation("A"), size),
+            launch("increases", ArrayLocation("scratch-1"), ArrayLocation("B")),
+            CopyStep(ArrayLocation("C"), ArrayLocation("scratch-1"), size // 2),
+            CopyStep(ArrayLocation("C", size // 2), ArrayLocation("scratch-1", size // 2), size // 2),
         ),
         scratch=(("scratch-1", size),),
     )
@@ -74,12 +82,12 @@ def test_memory_that_a_function_allocates_holds_nothing_of_the_last_time(tmp_pat
     zeros = np.zeros(N, np.float32).tobytes()
     recording = Recording(
         (
-            launch("remembers", Place("scratch-7")),
-            CopyStep(Place("scratch-7"), Place("content-1"), 4 * N),
-            launch("remembers", Place("scratch-7")),
-            launch("adds", Place("A"), Place("B"), Place("C")),
-            CopyStep(Place(HOST), Place("C"), 4),
-            FillStep(Place("scratch-7"), 0, 4),
+            launch("remembers", ArrayLocation("scratch-7")),
+            CopyStep(ArrayLocation("scratch-7"), ArrayLocation("content-1"), 4 * N),
+            launch("remembers", ArrayLocation("scratch-7")),
+            launch("adds", ArrayLocation("A"), ArrayLocation("B"), ArrayLocation("C")),
+            CopyStep(ArrayLocation(HOST), ArrayLocation("C"), 4),
+            FillStep(ArrayLocation("scratch-7"), 0, 4),
         ),
         scratch=(("scratch-7", 4 * N),),
         contents=(("content-1", zeros),),
@@ -100,8 +108,8 @@ def test_memory_that_a_function_allocates_holds_nothing_of_the_last_time(tmp_pat
 def test_variables_are_as_the_file_has_them_each_time(tmp_path: Path) -> None:
     """The module is loaded anew, once for all launches of one time."""
     steps = (
-        launch("adds", Place("A"), Place("B"), Place("count")),
-        launch("adds", Place("A"), Place("B"), Place("C")),
+        launch("adds", ArrayLocation("A"), ArrayLocation("B"), ArrayLocation("count")),
+        launch("adds", ArrayLocation("A"), ArrayLocation("B"), ArrayLocation("C")),
     )
     experiment = replaying(tmp_path, Recording(steps, variables=("count",)))
     on = device(adds=adds)
@@ -122,8 +130,11 @@ def test_a_function_that_does_nothing_leaves_nothing(tmp_path: Path) -> None:
 def test_addresses_inside_of_structs_are_replaced(tmp_path: Path, at: int) -> None:
     """Whatever stands around them stays."""
     content = bytes(range(1, 17))
-    step = LaunchStep("takes", ONE, ((content, ((at, Place("A", 4)),)),))
-    experiment = replaying(tmp_path, Recording((step, launch("adds", Place("A"), Place("B"), Place("C")))))
+    step = LaunchStep("takes", ONE, ((content, ((at, ArrayLocation("A", 4)),)),))
+    experiment = replaying(
+        tmp_path,
+        Recording((step, launch("adds", ArrayLocation("A"), ArrayLocation("B"), ArrayLocation("C")))),
+    )
     given: list[bytes] = []
 
     def takes(call: Call) -> None:
@@ -137,12 +148,12 @@ def test_addresses_inside_of_structs_are_replaced(tmp_path: Path, at: int) -> No
 
 def from_host(*between: LaunchStep, arrays: str = "AB") -> Recording:
     """Arrays copied up, launches, and `C` copied back."""
-    up = [CopyStep(Place(f"d{name}"), Place(name), 4 * N) for name in arrays]
-    down = CopyStep(Place("C"), Place("dC"), 4 * N)
+    up = [CopyStep(ArrayLocation(f"d{name}"), ArrayLocation(name), 4 * N) for name in arrays]
+    down = CopyStep(ArrayLocation("C"), ArrayLocation("dC"), 4 * N)
     return Recording((*up, *between, down), scratch=tuple((f"d{name}", 4 * N) for name in "ABC"))
 
 
-ADDS = launch("adds", Place("dA"), Place("dB"), Place("dC"))
+ADDS = launch("adds", ArrayLocation("dA"), ArrayLocation("dB"), ArrayLocation("dC"))
 
 
 def test_functions_with_arrays_on_the_host_copy_them_to_the_device_and_back(tmp_path: Path) -> None:
@@ -163,7 +174,7 @@ def test_what_such_a_function_does_not_copy_is_nowhere_on_the_device(tmp_path: P
     def searches(call: Call) -> None:
         contents.append(call.device.everything())
 
-    search = launch("searches", Place("dC"))
+    search = launch("searches", ArrayLocation("dC"))
     right, lazy = from_host(ADDS), from_host(search, arrays="A")
     experiment = replaying(tmp_path, lazy, naive=right, solution=right)
     _, timing = experiment.both(device(adds=adds, searches=searches))
@@ -183,7 +194,10 @@ def test_a_call_that_depends_on_its_inputs_is_replayed_by_input_set(tmp_path: Pa
         called.append(name)
         adds(call)
 
-    recordings = [Recording((launch(name, Place("A"), Place("B"), Place("C")),)) for name in ("one", "two")]
+    recordings = [
+        Recording((launch(name, ArrayLocation("A"), ArrayLocation("B"), ArrayLocation("C")),))
+        for name in ("one", "two")
+    ]
     on = device(one=partial(notes, "one"), two=partial(notes, "two"))
     answer, timing = replaying(tmp_path, *recordings).both(on)
     assert timing.findings == ()
@@ -194,7 +208,7 @@ def test_a_call_that_depends_on_its_inputs_is_replayed_by_input_set(tmp_path: Pa
     assert called[-len(sets) :] == [("one", "two")[number] for number in sets]
 
 
-A, B, C, D = (FillStep(Place(name), 0, 4) for name in "abcd")
+A, B, C, D = (FillStep(ArrayLocation(name), 0, 4) for name in "abcd")
 
 
 @pytest.mark.parametrize(

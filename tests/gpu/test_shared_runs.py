@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.errors import OurError
 from grader.gpu import shared_runs
-from grader.gpu.request import DeviceCase, Image, Launches, Where, launches_of, shared_job
+from grader.gpu.request import DeviceCase, Image, JobLaunches, Where, launches_of, shared_job
 from grader.gpu.shared_runs import merged, packed, queue_folder, ran_silently, unpacked
 from grader.model import Argument, Launch
 
@@ -28,7 +28,7 @@ WHERE = Where("python3", b"helpers", "GPU-0", "/lock")
 LAUNCH = Launch((1, 1, 1), (32, 1, 1))
 
 
-def launches(content: float, cubin: bytes = b"cubin") -> Launches:
+def launches(content: float, cubin: bytes = b"cubin") -> JobLaunches:
     """One launch of one kernel, with an array that holds a number, one that is written, and a scalar."""
     arguments = (
         Argument("A", "in", np.full(3, content, np.float32)),
@@ -41,12 +41,12 @@ def launches(content: float, cubin: bytes = b"cubin") -> Launches:
 class Tool:
     """A run of a tool that takes until it may end; ``groups`` are the arrays' files of who shared each."""
 
-    def __init__(self, *, silent: Callable[[Sequence[Launches]], bool] = lambda _: True) -> None:
+    def __init__(self, *, silent: Callable[[Sequence[JobLaunches]], bool] = lambda _: True) -> None:
         self.may_end, self.began = threading.Event(), threading.Event()
         self.groups: list[list[bytes]] = []
         self._silent = silent
 
-    def run(self, members: Sequence[Launches]) -> bool:
+    def run(self, members: Sequence[JobLaunches]) -> bool:
         """As `ran_silently` calls it."""
         self.groups.append([dict(member.files)["in/7-A.npy"] for member in members])
         self.began.set()
@@ -92,7 +92,7 @@ def test_where_anything_comes_of_a_shared_run_nobody_is_cleared_by_it(tmp_path: 
 def test_an_error_of_ours_in_a_shared_run_clears_nobody(tmp_path: Path) -> None:
     """Neither who did the run nor who waited for it."""
 
-    def fails(members: Sequence[Launches]) -> bool:
+    def fails(members: Sequence[JobLaunches]) -> bool:
         if len(members) > 1:
             raise OurError("the sandbox is gone")
         return True
@@ -104,8 +104,8 @@ def test_what_a_killed_process_left_is_removed_and_not_run(tmp_path: Path) -> No
     """Its lock has ended with it; the turn that it had is free again."""
     code = (
         "import os, signal, sys; from pathlib import Path; from grader.gpu.shared_runs import *; "
-        "from grader.gpu.request import Launches; "
-        "own = Launches({}, [], ()); "
+        "from grader.gpu.request import JobLaunches; "
+        "own = JobLaunches({}, [], ()); "
         "ran_silently(Path(sys.argv[1]), own, lambda _: os.kill(os.getpid(), signal.SIGKILL))"
     )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == -9

@@ -17,7 +17,7 @@ from grader.kinds import estimating
 from grader.kinds.estimating import build_of_staff, estimate_submission
 from grader.kinds.function import estimating as function_estimating
 from grader.kinds.function.estimating import MOST_LAUNCHES
-from grader.model import DEVICES, Submission, Verdict
+from grader.model import DEVICES, Clause, Submission, Verdict
 from tests.bundled import bundled
 from tests.estimate.launches import tools
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.estimate.estimate import EstimatedKernel
-    from grader.model import Assignment, Build, Estimate, Grade, KernelEstimate, Named
+    from grader.model import Assignment, Build, Detail, Estimate, Grade, KernelEstimate, Named
     from grader.nvcc import Tools
 
 ELEMENTS = 1 << 16
@@ -320,14 +320,14 @@ def test_nothing_helps_where_copies_take_most_of_the_time(tmp_path: Path) -> Non
             "too-many-launches",
             str(MOST_LAUNCHES),
         ),
-        (MANAGED, "not-recorded", "it uses managed or pinned memory"),
+        (MANAGED, "not-recorded", (Clause("uses-host-memory"),)),
         (FOLLOWS, "stray-launch", ""),
         (PLAIN.replace("{ product", "{ if (n < 99) product"), "not-launched", ""),
     ],
     ids=["differ", "managed", "follows", "none"],
 )
 def test_what_cannot_be_estimated_says_why_and_costs_nobody_points(
-    assignment: Assignment, source: str, problem: str, detail: str
+    assignment: Assignment, source: str, problem: str, detail: Detail
 ) -> None:
     """All of them are right, and the item is skipped."""
     counts = assignment_with(assignment, estimate=True)

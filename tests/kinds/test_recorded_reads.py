@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.errors import OurError
-from grader.gpu.replay import HOST, CopyStep, LaunchStep, Place
+from grader.gpu.replay import HOST, ArrayLocation, CopyStep, LaunchStep
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
@@ -78,7 +78,7 @@ def test_a_loop_until_something_has_converged_is_recorded_for_each_set(tmp_path:
     assert kinds(five.steps) == "C" + 6 * "CLC" + "F"
     read = two.steps[3]
     assert isinstance(read, CopyStep)
-    assert (read.to, read.size, two.host_bytes) == (Place(HOST), 4, 4)
+    assert (read.to, read.size, two.host_bytes) == (ArrayLocation(HOST), 4, 4)
 
 
 def test_what_differs_by_more_than_repetitions_is_not_timed(tmp_path: Path, tools: Tools) -> None:
@@ -122,11 +122,11 @@ def test_copies_between_host_and_device_are_recorded_with_their_arrays(tmp_path:
     """By names, so that a replay copies the inputs that it has."""
     (recording,) = recordings_of(written(tmp_path, **ON_HOST), tools, on_host(), inputs=(1, 2))
     up, product, down = recording.steps
-    dx, dy = (Place(name) for name, _ in recording.scratch)
-    assert up == CopyStep(dx, Place("x"), 4000)
+    dx, dy = (ArrayLocation(name) for name, _ in recording.scratch)
+    assert up == CopyStep(dx, ArrayLocation("x"), 4000)
     assert isinstance(product, LaunchStep)
     assert [place for _, places in product.parameters for _, place in places] == [dx, dy]
-    assert down == CopyStep(Place("y"), dy, 4000)
+    assert down == CopyStep(ArrayLocation("y"), dy, 4000)
     assert recording.contents == ()
 
 
@@ -171,7 +171,7 @@ def test_results_that_come_back_in_parts_are_computed(tmp_path: Path, tools: Too
     assert kinds(recording.steps) == "CLCLC"
     last = recording.steps[-1]
     assert isinstance(last, CopyStep)
-    assert last.to == Place("y", 2000)
+    assert last.to == ArrayLocation("y", 2000)
 
 
 def test_a_function_that_gives_up_on_strange_results_is_computed(tmp_path: Path, tools: Tools) -> None:

@@ -13,7 +13,7 @@ from grader.backends.gpu import GpuBackend
 from grader.errors import OurError
 from grader.gpu import RaceJudge
 from grader.gpu.pool import prepare
-from grader.gpu.replay import CopyStep, FillStep, LaunchStep, Place
+from grader.gpu.replay import ArrayLocation, CopyStep, FillStep, LaunchStep
 from grader.kinds.function.recording import recorded
 from grader.model import Argument, Submission, Verdict
 from grader.nvcc import Tools, build_program, find_toolchain
@@ -147,21 +147,21 @@ def test_launches_copies_and_fills_are_recorded_with_what_they_name(
     fill, upload, product, copy, addition = recording.steps
     ((mine, size),) = recording.scratch
     assert size == 4000
-    assert fill == FillStep(Place(mine), 0, 4000)
+    assert fill == FillStep(ArrayLocation(mine), 0, 4000)
     (variable,) = recording.variables
     ((content, raw),) = recording.contents
     assert "factor" in variable
-    assert upload == CopyStep(Place(variable), Place(content), 8)
+    assert upload == CopyStep(ArrayLocation(variable), ArrayLocation(content), 8)
     assert np.frombuffer(raw, np.float32).tolist() == [0, 2]
     assert isinstance(product, LaunchStep)
     assert (product.launch.grid, product.launch.block) == ((16, 1, 1), (64, 1, 1))
     assert product.launch.shared_bytes == 256
     pointers = [[(at, place) for at, place in places] for _, places in product.parameters]
-    assert pointers == [[(0, Place("x"))], [(0, Place(mine))], [], []]
+    assert pointers == [[(0, ArrayLocation("x"))], [(0, ArrayLocation(mine))], [], []]
     assert product.parameters[3][0] == (1000).to_bytes(4, "little")
-    assert copy == CopyStep(Place("y"), Place(mine), 4000)
+    assert copy == CopyStep(ArrayLocation("y"), ArrayLocation(mine), 4000)
     assert isinstance(addition, LaunchStep)
-    assert addition.parameters[0][1] == ((0, Place("x", 4)),)
+    assert addition.parameters[0][1] == ((0, ArrayLocation("x", 4)),)
 
 
 @pytest.mark.parametrize("reason", UNFIT)

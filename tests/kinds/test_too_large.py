@@ -6,9 +6,11 @@ import pytest
 
 from grader.device.observation import KernelRun
 from grader.kinds.program.on_emulator import STEPS_A_SECOND, too_large
-from grader.model import Launch, Run
+from grader.messages import clause
+from grader.model import Clause, Launch, Run, given_up_because
 
 SECOND = STEPS_A_SECOND
+LOOP = Clause("in-loops", (("count", 32), ("lines", (25,))))
 
 
 def _given_up(blocks: int, ended: int, ended_work: int, work: int) -> KernelRun:
@@ -16,7 +18,9 @@ def _given_up(blocks: int, ended: int, ended_work: int, work: int) -> KernelRun:
         work=work,
         ended_blocks=ended,
         ended_work=ended_work,
-        too_much_work="too much work for the emulator: after 9 steps 32 threads are in the loop on line 25",
+        too_much_work=given_up_because(
+            Clause("after-steps", (("steps", 9), ("places", (LOOP,)), ("hint", ())))
+        ),
         completed=False,
     )
     return KernelRun("_Z3mulPf", 1, Launch((blocks, 1, 1), (256, 1, 1)), run)
@@ -28,7 +32,7 @@ def _given_up(blocks: int, ended: int, ended_work: int, work: int) -> KernelRun:
 )
 def test_what_all_blocks_would_take_is_estimated_from_those_that_ended(ended: int, everything: str) -> None:
     """In the unit that people would use, with the line of the launch and the limit."""
-    said = too_large(_given_up(4_096, ended, 3 * SECOND, 4 * SECOND), 0, 4 * SECOND, 12)
+    said = clause(too_large(_given_up(4_096, ended, 3 * SECOND, 4 * SECOND), 0, 4 * SECOND, 12))
     assert said == (
         "too much work for the emulator: `mul<<<(4096, 1, 1), (256, 1, 1)>>>` in line 12: "
         f"{ended:,} of 4,096 blocks took about 3 seconds, all would take {everything}; "
@@ -39,7 +43,7 @@ def test_what_all_blocks_would_take_is_estimated_from_those_that_ended(ended: in
 
 def test_launches_before_it_are_part_of_what_it_costs() -> None:
     """Then the launch alone need not be large."""
-    said = too_large(_given_up(10, 5, SECOND, 2 * SECOND), 9 * SECOND, 10 * SECOND, None)
+    said = clause(too_large(_given_up(10, 5, SECOND, 2 * SECOND), 9 * SECOND, 10 * SECOND, None))
     assert "launches may take about 10 seconds in all, about 9 seconds of it for launches before" in said
     assert "5 of 10 blocks took about 1 second, all would take about 2 seconds" in said
     assert "line" not in said
@@ -50,7 +54,7 @@ def test_a_launch_that_is_not_too_large_by_its_blocks_says_where_its_threads_are
     ended: int, allowed: int
 ) -> None:
     """None had ended, or it was given up for another reason than the time of its blocks."""
-    said = too_large(_given_up(10, ended, SECOND, 4 * SECOND), 0, allowed, 12)
+    said = clause(too_large(_given_up(10, ended, SECOND, 4 * SECOND), 0, allowed, 12))
     assert (
         "32 threads are in the loop on line 25; this is `mul<<<(10, 1, 1), (256, 1, 1)>>>` in line 12" in said
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from grader.checks import wording
 from grader.model import (
     Case,
     CaseGrade,
@@ -22,6 +21,7 @@ from grader.model import (
     Visibility,
 )
 from grader.score import total
+from grader.text import capital
 
 SOURCE = """\
 #define TILE 16
@@ -190,7 +190,7 @@ def partial_credit() -> Grade:
         ITEMS[2],
         Verdict.FAIL,
         Fraction(1, 3),
-        f"1 of 3 cases is right. {wording.capital(told)}. 1 hidden case fails as well",
+        f"1 of 3 cases is right. {capital(told)}. 1 hidden case fails as well",
         ITEMS[2].hint,
         (wrong,),
         (("mp3", Verdict.FAIL), ("wide", Verdict.PASS), ("dot-product", Verdict.FAIL)),

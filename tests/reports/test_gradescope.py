@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -54,6 +55,16 @@ def test_an_error_of_ours_records_no_score() -> None:
     assert not [test for test in results["tests"] if "score" in test or "max_score" in test]
     assert results["tests"][0]["status"] == "passed"
     assert _results(full_marks())["score"] > 0
+
+
+def test_why_there_is_no_score_is_said_in_the_course_s_words() -> None:
+    """Of an error of ours, and of what staff decide."""
+    words = (("not-graded-submission", "nicht bewertet: {reason}"), ("no-score-yet", "noch offen"))
+    outputs = [
+        _results(replace(grade, words=words))["output"] for grade in (our_error(), sample_grades.given_up())
+    ]
+    assert outputs[0].splitlines()[1].startswith("nicht bewertet: ")
+    assert outputs[1].startswith("noch offen")
 
 
 def test_what_staff_have_to_decide_has_no_score_either() -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from grader.errors import UsageError
 from grader.model import Build, CaseEvidence, Evidence, Grade
+from grader.model.codec import NAMES, decode, encode
 from grader.reports import class_table, grade_json, junit, record_json, text
 from grader.reports.class_table import render_class
-from grader.reports.record_json import NAMES, decode, encode
 from tests.reports.sample_grades import CASES, GRADES, SOURCE, full_marks, partial_credit
 
 PLAIN = st.one_of(

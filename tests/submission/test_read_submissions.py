@@ -12,7 +12,10 @@ import pytest
 from grader.course.download import read_download
 from grader.course.entries import Doubt, StaffQuestion
 from grader.errors import UsageError
+from grader.messages import TABLES
 from grader.model import FindingKind
+from grader.submission import read_submission
+from grader.submission.folders import ANSWERS, PROGRAM, SOURCE, Wanted
 from grader.submission.items import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -110,6 +113,21 @@ def test_what_operating_systems_leave_behind_is_no_submission(tmp_path: Path) ->
     (tmp_path / "ann" / "kernel.cu").write_bytes(KERNEL)
     (found,) = read_download(tmp_path).submissions
     assert (found.id, found.source, found.problem) == ("ann", KERNEL, None)
+
+
+@pytest.mark.parametrize("wanted", [SOURCE, PROGRAM, ANSWERS])
+def test_all_that_is_said_of_what_is_wanted_has_a_text(wanted: Wanted) -> None:
+    """A name that is none would leave a sentence without its end."""
+    names = {wanted.one, wanted.file, wanted.kind, wanted.missing, wanted.text, wanted.group}
+    assert names <= set(TABLES["clauses"])
+
+
+def test_of_a_program_its_own_file_is_asked_for(tmp_path: Path) -> None:
+    """Not that of a kernel."""
+    (tmp_path / "a.cu").write_bytes(b"")
+    problem = read_submission(tmp_path / "a.cu", PROGRAM).problem
+    assert problem is not None
+    assert problem.message == "`a.cu` is empty; expected the file with your program"
 
 
 @pytest.mark.parametrize(

@@ -163,8 +163,8 @@ def fns(ins: Instruction, link: Link) -> Step:
         )
         ahead = bits & np.where(by > 0, position >= start, position <= start)
         rank = np.where(by > 0, ahead.cumsum(-1), ahead[..., ::-1].cumsum(-1)[..., ::-1])
-        wanted = np.where(by == 0, bits & (position == start), ahead & (rank == np.abs(by)))
-        return np.where(wanted.any(-1), wanted.argmax(-1), _NONE).astype(np.uint32)[()]
+        matches = np.where(by == 0, bits & (position == start), ahead & (rank == np.abs(by)))
+        return np.where(matches.any(-1), matches.argmax(-1), _NONE).astype(np.uint32)[()]
 
     return link.pure(find, "b32", "u32", "s32")
 

@@ -226,7 +226,6 @@ def _saturated(value: Value, target: np.dtype[np.integer]) -> Value:
 
 _NAN8, _NAN32 = np.uint8(0x7F), np.uint32(0x7FFFFFFF)
 _GREATEST = {"f16": 65504.0, "bf16": (2 - 2.0**-7) * 2.0**127, "tf32": (2 - 2.0**-10) * 2.0**127}
-_WHOLE = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 
 
 _WIDE = 8
@@ -252,7 +251,7 @@ def narrow_cvt(ins: Instruction, link: Link) -> Step:
     single = to.removesuffix("x2")
     if to not in (*NARROW_TYPES, *DTYPES):
         raise link.unsupported()
-    if not set(how) <= {*rounding.MODES, *_WHOLE, "rna", "relu", "satfinite", "sat", "ftz"}:
+    if not set(how) <= {*rounding.MODES, *_TO_INTEGER, "rna", "relu", "satfinite", "sat", "ftz"}:
         raise link.unsupported()
     if source in ("e4m3x2", "e5m2x2"):
         if to != "f16x2":
@@ -316,7 +315,7 @@ def _from_integers(value: Value) -> NDArray[np.float64]:
 
 def _encoded(value: NDArray[np.float64], kind: str, how: tuple[str, ...]) -> Value:
     """float64 numbers in a format, after what the modifiers ask for."""
-    whole = next((_WHOLE[word] for word in how if word in _WHOLE), None)
+    whole = next((_TO_INTEGER[word] for word in how if word in _TO_INTEGER), None)
     mode = next((word for word in how if word in (*rounding.MODES, "rna")), "rn")
     if whole is not None:
         value = whole(value)

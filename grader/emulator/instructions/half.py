@@ -67,8 +67,8 @@ def _split(values: tuple[Value, ...]) -> tuple[list[NDArray[np.uint16]], bool]:
 
 
 def _join(lanes: NDArray[np.uint16], kind: str, *, scalar: bool) -> Value:
-    whole = lanes.view(np.uint32) if kind.endswith("x2") else lanes
-    return whole[0] if scalar else whole
+    words = lanes.view(np.uint32) if kind.endswith("x2") else lanes
+    return words[0] if scalar else words
 
 
 def _lanewise(function: Callable[..., NDArray[np.uint16]], arity: int, link: Link, *accepts: str) -> Step:

@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.emulator.machine.state import AsyncCopy, TooMuchHeldError
 from grader.emulator.machine.values import spread
+from grader.model import Clause
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def begin(m: Machine, destination: Target, content: NDArray[np.uint8], began: in
         m.charge(_WORK, len(lanes))
         m.copies.held += len(lanes)
         if m.copies.held > MOST_UNDER_WAY:
-            raise TooMuchHeldError("it begins too many asynchronous copies before it waits for them")
+            raise TooMuchHeldError(Clause("too-many-copies"))
 
 
 def commit(m: Machine) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, unfold
+from grader.model import Clause
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,7 +218,12 @@ class PendingCopies:
 
 
 class TooMuchHeldError(Exception):
-    """A launch is given up for what would have to be kept of it; the text says what the kernel does."""
+    """A launch is given up for what would have to be kept of it; ``reason`` says what the kernel does."""
+
+    def __init__(self, reason: Clause) -> None:
+        """A clause."""
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(eq=False, slots=True)
@@ -231,12 +237,10 @@ class Allowance:
     def spend(self, work: int) -> None:
         """Take so much of it; raises TooMuchHeldError where nothing is left, or no time."""
         if self.time_is_up():
-            raise TooMuchHeldError("its time was over before it was clear which of its accesses are ordered")
+            raise TooMuchHeldError(Clause("no-time-to-order"))
         self.left -= work
         if self.left < 0:
-            raise TooMuchHeldError(
-                "to tell which are ordered, it would have to compare too many accesses to the same elements"
-            )
+            raise TooMuchHeldError(Clause("too-many-to-order"))
 
 
 class ValueExtent(NamedTuple):

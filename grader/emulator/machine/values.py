@@ -84,9 +84,9 @@ def unfold(value: Value, shape: Shape) -> NDArray[Any]:
     """A folded value with one element per lane."""
     if value.shape == shape:
         return value.reshape(-1)
-    whole = np.empty(shape, value.dtype)
-    whole[...] = value
-    return whole.reshape(-1)
+    unfolded = np.empty(shape, value.dtype)
+    unfolded[...] = value
+    return unfolded.reshape(-1)
 
 
 def extremes(address: Value) -> tuple[int, int]:

@@ -160,9 +160,9 @@ def lay_out(
     Raises VariablesTooLargeError and VariableTooSmallError.
     """
     variables = [v for v in module.variables if v.space in ("global", "const")]
-    taken = sum(v.size for v in variables)
-    if taken > MOST_VARIABLE_BYTES:
-        raise VariablesTooLargeError(taken)
+    size = sum(v.size for v in variables)
+    if size > MOST_VARIABLE_BYTES:
+        raise VariablesTooLargeError(size)
     parameters = with_address(function)
     filled = _filled(variables, arguments)
     plan = MemoryPlan()
@@ -190,8 +190,7 @@ def lay_out(
     for argument, value, allocation in arrays:
         memory.fill(allocation, value, initialised=argument.direction != "out")
     where = {argument.name: allocation for argument, _, allocation in arrays}
-    given = (argument for argument in arguments if argument.is_parameter)
-    passed = tuple(zip(function.parameters, given, strict=True))
+    passed = tuple(zip(function.parameters, (a for a in arguments if a.is_parameter), strict=True))
     pieces = {formal.name: pieces_of(formal, value, where, memory.base) for formal, value in passed}
     for formal in parameters:
         content = bytes_of(pieces[formal.name], formal.size)
@@ -432,13 +431,13 @@ class Bounds(dict[int, "Bound | None"]):
     def _in_frame(self, origin: Origin, frame: Mapping[str, int]) -> LocalArray | None:
         """From where an object begins to where the next one does."""
         function = self._frames[origin.function]
-        whole = next((v.size for v in function.variables if v.name == origin.name), 0)
+        frame_bytes = next((v.size for v in function.variables if v.name == origin.name), 0)
         if origin.start < 0:
-            return LocalArray(frame[origin.name], whole)
+            return LocalArray(frame[origin.name], frame_bytes)
         later = [
             start for start in self._program.provenance().starts[origin.function] if start > origin.start
         ]
-        return LocalArray(frame[origin.name] + origin.start, min([*later, whole]) - origin.start)
+        return LocalArray(frame[origin.name] + origin.start, min([*later, frame_bytes]) - origin.start)
 
 
 _STORES = ("st", "atom", "red", "mbarrier")

@@ -22,6 +22,7 @@ from grader.emulator.races.rows import (
     WRITE,
     WRITES,
 )
+from grader.model import Clause
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -225,9 +226,7 @@ class Events:
         m.charge(_WORK, len(event.lanes))
         self._noted += len(event.lanes)
         if self._noted > MOST_NOTED:
-            raise TooMuchHeldError(
-                "it synchronises threads too often with fences, atomics or parts of blocks"
-            )
+            raise TooMuchHeldError(Clause("too-many-orderings"))
         self.all.append(event)
 
     def _at_location(self, m: Machine, kind: int, target: Target, size: int) -> Event:

@@ -41,6 +41,7 @@ from grader.emulator.races.rows import (
     validated,
     with_flags,
 )
+from grader.model import Clause
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +75,7 @@ class Held:
         if access.value is not None:
             self.bytes += access.value.nbytes
         if self.rows > MOST_ROWS or self.bytes > MOST_BYTES:
-            raise TooMuchHeldError("it accesses memory too often between two barriers")
+            raise TooMuchHeldError(Clause("too-many-accesses"))
 
 
 class RestartTracking(Exception):  # noqa: N818 - a request, not an error

@@ -97,14 +97,14 @@ def trace(
         linker=partial(link_followed, kernel.source, text),
         lay_out=kernel.lay_out,
     )
-    given = {a.label: a for a in (*arguments, *arrays) if isinstance(a.value, np.ndarray)}
+    arrays_by_label = {a.label: a for a in (*arguments, *arrays) if isinstance(a.value, np.ndarray)}
     tracked = frozenset[str]()
     while True:
         recorder = TraceRecorder(
             block=block[0] + x * (block[1] + y * block[2]),
             threads=int(np.prod(launch.block)),
             grid=launch.grid,
-            arrays=Arrays(given),
+            arrays=Arrays(arrays_by_label),
             source=text,
         )
         options = LaunchOptions(detect=True, races=True, observers=(recorder,))

@@ -119,13 +119,13 @@ def _answer(
     interface: AnswersInterface, question: Question, solution: SolvedQuestion, sheet: Sheet, note: str
 ) -> AnswerEvidence:
     """What was answered, beside what is expected."""
-    given = dict(sheet.answers).get(question.id, "")
-    readings, problem = readings_of(given, question.unit) if given else ((), "")
+    written = dict(sheet.answers).get(question.id, "")
+    readings, problem = readings_of(written, question.unit) if written else ((), "")
     drawn = is_drawn(interface, question)
     return AnswerEvidence(
         question=question.id,
         text=solution.text,
-        given=escaped(given, 60),
+        given=escaped(written, 60),
         readings=readings,
         problem=problem,
         expected=solution.expected,
@@ -215,8 +215,8 @@ def _normalised(text: str) -> str:
 
 
 def _number(match: re.Match[str]) -> Fraction | str:
-    whole = re.sub(r"[, _]", "", match["whole"] or "0")
-    number = Fraction(whole + (match["part"] or ""))
+    digits = re.sub(r"[, _]", "", match["whole"] or "0")
+    number = Fraction(digits + (match["part"] or ""))
     power = int(match["e"] or match["power"] or 0)
     if abs(power) > MOST_POWER:
         return text_of("number-power", most=MOST_POWER, wanted=text_of("number-wanted"))
@@ -238,13 +238,13 @@ def _words(number: Fraction, unit: str, kind: str) -> str:
 def _scales(written: str, unit: str) -> tuple[tuple[Fraction, str], ...]:
     """What a number is to be multiplied by, and a remark, for each reading; nothing where there is none."""
     unit_written = written.casefold().strip()
-    wanted = unit.casefold()
-    if not unit_written or _singular(unit_written) == _singular(wanted):
+    unit_in_small_letters = unit.casefold()
+    if not unit_written or _singular(unit_written) == _singular(unit_in_small_letters):
         return ((Fraction(1), ""),)
     family = {"bytes": _bytes, "flop": _operations, "%": _share, "": _ratio, "flop/byte": _intensity}.get(
-        wanted
+        unit_in_small_letters
     )
-    return family(unit_written) if family else _counted(unit_written, wanted)
+    return family(unit_written) if family else _counted(unit_written, unit_in_small_letters)
 
 
 def _singular(word: str) -> str:

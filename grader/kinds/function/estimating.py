@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from grader.estimate.devices import Device
     from grader.estimate.estimate import EstimatedKernel
-    from grader.gpu.replay import Place, Recording
+    from grader.gpu.replay import ArrayLocation, Recording
     from grader.kinds.estimate_request import EstimateRequest
     from grader.model import Assignment, Build, KernelEstimate, Submission
     from grader.nvcc import MachineCode, Tools
@@ -85,9 +85,9 @@ def estimated(request: EstimateRequest, built: Build, code: Future[MachineCode] 
                 longest, times = kernel, counts[step]
     if longest is None:
         raise NotEstimatedError("not-launched")
-    whole = combined([(counts[step], launch) for step, launch in launches.items()] + [(1, m) for m in moves])
-    others_us = 1000 * whole.milliseconds / times - longest.time.microseconds
-    return Estimated(whole, longest, times, max(0.0, others_us))
+    total = combined([(counts[step], launch) for step, launch in launches.items()] + [(1, m) for m in moves])
+    others_us = 1000 * total.milliseconds / times - longest.time.microseconds
+    return Estimated(total, longest, times, max(0.0, others_us))
 
 
 def _recorded(request: EstimateRequest, built: Build) -> tuple[Recording, tuple[Argument, ...]]:
@@ -106,7 +106,7 @@ def _recorded(request: EstimateRequest, built: Build) -> tuple[Recording, tuple[
     try:
         recordings = recorded(replace(interface, program=program), built, request.tools, sets)
     except UnfitError as problem:
-        raise NotEstimatedError("not-recorded", (("reason", problem.reason),)) from problem
+        raise NotEstimatedError("not-recorded", (("reason", (problem.reason,)),)) from problem
     return recordings[0], sets[0]
 
 
@@ -165,13 +165,13 @@ class _Memory:
         target = self._bytes(step.to, step.size)
         target[:] = step.byte if isinstance(step, FillStep) else self._bytes(step.source, step.size)
 
-    def _bytes(self, place: Place, size: int) -> NDArray[np.uint8]:
-        return self.arrays[place.array][place.offset : place.offset + size]
+    def _bytes(self, location: ArrayLocation, size: int) -> NDArray[np.uint8]:
+        return self.arrays[location.array][location.offset : location.offset + size]
 
     def arguments(self, step: LaunchStep) -> tuple[Argument, ...]:
         """A launch's parameters, and the arrays that they point to, as they are now."""
-        places = [place for _, pointers in step.parameters for _, place in pointers]
-        names = dict.fromkeys((*(place.array for place in places), *sorted(self.variables)))
+        locations = [location for _, pointers in step.parameters for _, location in pointers]
+        names = dict.fromkeys((*(location.array for location in locations), *sorted(self.variables)))
         return (
             *(_parameter(number, *one) for number, one in enumerate(step.parameters, start=1)),
             *(self._array(name) for name in names),
@@ -186,11 +186,11 @@ def _as_bytes(value: Any) -> NDArray[np.uint8]:  # noqa: ANN401 - an array of an
     return np.frombuffer(np.ascontiguousarray(value).tobytes(), np.uint8).copy()
 
 
-def _parameter(number: int, content: bytes, pointers: tuple[tuple[int, Place], ...]) -> Argument:
+def _parameter(number: int, content: bytes, pointers: tuple[tuple[int, ArrayLocation], ...]) -> Argument:
     """A parameter by its bytes; where it points to an array they hold how far behind its start."""
     changed = bytearray(content)
-    for at, place in pointers:
-        changed[at : at + _ADDRESS_BYTES] = place.offset.to_bytes(_ADDRESS_BYTES, "little")
+    for at, location in pointers:
+        changed[at : at + _ADDRESS_BYTES] = location.offset.to_bytes(_ADDRESS_BYTES, "little")
     value = np.frombuffer(bytes(changed), f"V{len(changed)}")[0]
-    named = tuple((place.array, at) for at, place in pointers)
+    named = tuple((location.array, at) for at, location in pointers)
     return Argument(f"parameter {number}", "value", value, pointers=named)

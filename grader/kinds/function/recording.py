@@ -28,6 +28,8 @@ from grader.errors import OurError
 from grader.gpu.replay import differ_by_repeating
 from grader.kinds.program.on_emulator import STEPS_A_SECOND
 from grader.kinds.program.running import PROGRAM, SLOWER, limits_of
+from grader.messages import clause
+from grader.model import Clause
 from grader.sandbox import Job, Stage
 
 if TYPE_CHECKING:
@@ -49,11 +51,11 @@ _SAME_BYTES = (b"\0", b"\x3f")
 
 
 class UnfitError(OurError):
-    """That a call cannot be recorded so that a device could do the same again: ``reason`` is a clause."""
+    """That a call cannot be recorded so that a device could do the same again, for some ``reason``."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: Clause) -> None:
         """Why that is so."""
-        super().__init__(f"the function cannot be timed, because {reason}")
+        super().__init__(f"the function cannot be timed, because {clause(reason)}")
         self.reason = reason
 
 
@@ -78,10 +80,10 @@ def recorded(
     return first, *others
 
 
-def _what_differs(first: Recording, other: Recording) -> str:
+def _what_differs(first: Recording, other: Recording) -> Clause:
     if first.contents != other.contents:
-        return "its host code computes from the inputs what it copies to the device"
-    return "its inputs decide about more of its launches, copies and fills than how often some are repeated"
+        return Clause("host-computes-copies")
+    return Clause("inputs-decide")
 
 
 class _TimedCall:
@@ -125,18 +127,16 @@ class _TimedCall:
         result = self._run(Device(memory, launches, recorder=recorder), words, files, computing)
         launches.close()
         if launches.gave_up:
-            seconds = f"{self._interface.program.emulator_seconds:g} s on the emulator"
-            raise UnfitError(
-                f"it goes by results that it reads, and to compute that takes more than {seconds}"
-            )
+            seconds = f"{self._interface.program.emulator_seconds:g}"
+            raise UnfitError(Clause("takes-long-to-record", (("seconds", seconds),)))
         if launches.unsupported:
-            raise UnfitError(f"it goes by results that it reads, and {launches.unsupported}")
+            raise UnfitError(Clause("results-not-computed", (("problem", launches.unsupported),)))
         if recorder.problem:
             raise UnfitError(recorder.problem)
-        problem = "" if recorder.needs_results else self._problem_at_its_end(recorder, result)
+        problem = None if recorder.needs_results else self._problem_at_its_end(recorder, result)
         if problem and (results is None or not recorder.has_read):
             raise UnfitError(problem)
-        recorder.needs_results |= bool(problem)  # it may be what the function does with strange results
+        recorder.needs_results |= problem is not None  # it may be what the function does with strange results
         return recorder
 
     def _launches(self, memory: DeviceMemory, results: Results | None) -> EmulatedLaunches:
@@ -179,17 +179,17 @@ class _TimedCall:
         with channel() as folder, self._tools.sandbox.stage(Stage(limits, channel=str(folder))) as sandbox:
             return run_beside(device, folder, sandbox, job)
 
-    def _problem_at_its_end(self, recorder: CallRecorder, result: Result) -> str:
+    def _problem_at_its_end(self, recorder: CallRecorder, result: Result) -> Clause | None:
         """Why the call is of no use: it did not return, or its own code has changed arrays on the host."""
         if not result.outcome.ok:
-            return "it does not return where its launches are recorded"
+            return Clause("does-not-return")
         left = dict(result.files)
         for index, argument in enumerate(self._arguments):
             if argument.direction == "value" or self._interface.pointers != "host":
                 continue
             if left.get(left_file(file_of(index))) != recorder.on_host.content_of(argument.name):
-                return f"its host code itself changes the array `{argument.name}`"
-        return ""
+                return Clause("host-changes-array", (("array", argument.name),))
+        return None
 
 
 _HOST_ARRAYS, _BETWEEN = 0x6000_0000_0000, 1 << 36

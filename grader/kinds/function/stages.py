@@ -44,7 +44,7 @@ from grader.kinds.program.arrays import compared as compared_with_oracle
 from grader.kinds.program.arrays import verify
 from grader.kinds.program.running import Given, ending, nothing, run, run_cases
 from grader.kinds.program.stages import with_baselines
-from grader.messages import worded
+from grader.messages import current, worded
 from grader.model import (
     Argument,
     Build,
@@ -289,7 +289,7 @@ def _explained_by_host(case: CaseEvidence) -> CaseEvidence:
         return replace(case, comparisons=())
     if cause is None:
         return case
-    text = cause.message if case.case.visibility is Visibility.VISIBLE else ""
+    text = current().worded(cause).message if case.case.visibility is Visibility.VISIBLE else ""
     comparisons = (
         replace(c, mistake="", explanation=text, hint="", fitting=()) if c.wrong else c
         for c in case.comparisons
@@ -360,7 +360,7 @@ class SmallerCalls:
             sizes = failing[0]
 
     def _failing(self, case: Case, attempts: list[Sizes]) -> list[Sizes]:
-        """Those of some shapes at which an output is wrong; nobody tells of those that cannot be called."""
+        """The shapes of those attempted at which an output is wrong; one that cannot be called is none."""
         self.left -= len(attempts)
         cases = tuple(
             replace(case, id=f"smaller-{number}", shape=_shape(case, sizes))

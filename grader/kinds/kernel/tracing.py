@@ -55,9 +55,9 @@ def scene_of(
     module = parse(built.hazard_ptx)
     kernel = Kernel(module, built.entry, built.source_name, submission.file, built.shared_shapes)
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
-    given = arguments(assignment, built, case, oracle)
+    drawn = arguments(assignment, built, case, oracle)
     return TraceScene(
-        trace(kernel, launch, given, block, source),
+        trace(kernel, launch, drawn, block, source),
         assignment.id,
         assignment.title,
         submission.file,

@@ -107,8 +107,8 @@ def compared(
     """
     if run.ending != "exit":
         return (), ()
-    files = [check for check in _array_checks(assignment) if check.item.looks_at(case)]
-    kernels = [check for check in kernel_checks(assignment) if check.item.looks_at(case)]
+    files = [check for check in ArrayCheck.in_rubric(assignment.rubric) if check.item.looks_at(case)]
+    kernels = [check for check in KernelOutputCheck.in_rubric(assignment.rubric) if check.item.looks_at(case)]
     results = [_in_file(assignment, check, case, run, oracle) for check in files]
     if seen is not None:
         results += [
@@ -127,13 +127,13 @@ def verify(assignment: Assignment, oracle: Oracle | None, cases: Iterable[Case])
     """
     for case in cases:
         _verify_files(case, oracle)
-        for check in _looking_at(_array_checks(assignment), case):
+        for check in _looking_at(ArrayCheck.in_rubric(assignment.rubric), case):
             try:
                 _expected(check, _able(check, oracle), _given(check, _able(check, oracle), case))
             except OurError as problem:
                 raise UsageError(f"rubric item `{check.item.id}`: {problem}") from None
             _require_same_each_time(check, oracle, case)
-        for launched in _looking_at(kernel_checks(assignment), case):
+        for launched in _looking_at(KernelOutputCheck.in_rubric(assignment.rubric), case):
             try:
                 given = _given(launched, _able(launched, oracle), case)
                 missing = sorted(set(given.arrays) - set(launched.arguments))
@@ -172,16 +172,6 @@ def _require_same_each_time(check: ArrayCheck, oracle: Oracle | None, case: Case
 
 def _looking_at(checks: Iterator[T], case: Case) -> list[T]:
     return [check for check in checks if check.item.looks_at(case)]
-
-
-def _array_checks(assignment: Assignment) -> Iterator[ArrayCheck]:
-    return (ArrayCheck.from_item(item) for item in assignment.rubric if item.check == ArrayCheck.name)
-
-
-def kernel_checks(assignment: Assignment) -> Iterator[KernelOutputCheck]:
-    """The items that ask what a kernel of the program computes."""
-    items = (item for item in assignment.rubric if item.check == KernelOutputCheck.name)
-    return (KernelOutputCheck.from_item(item) for item in items)
 
 
 def _in_device_memory(
@@ -328,9 +318,9 @@ def _read(run: ProgramRun, file: str, dtype: np.dtype[Any], shape: tuple[int, ..
         return text_of("npy-of-type", file=quoted(file), type=_type(kind), expected=_type(dtype))
     if has != shape:
         return text_of("npy-of-extents", file=quoted(file), extents=_extents(has), expected=_extents(shape))
-    wanted, size = dtype.itemsize * int(np.prod(shape, dtype=np.int64)), len(content) - start
-    if size != wanted:
-        return text_of("npy-of-bytes", file=quoted(file), bytes=size, expected=wanted)
+    expected_bytes, size = dtype.itemsize * int(np.prod(shape, dtype=np.int64)), len(content) - start
+    if size != expected_bytes:
+        return text_of("npy-of-bytes", file=quoted(file), bytes=size, expected=expected_bytes)
     return np.frombuffer(content, dtype, offset=start).reshape(shape)
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.checks.traffic import TrafficCheck
 from grader.device.device import MOST_MISTAKES, Device
 from grader.device.errors import HostCode, HostMistake
 from grader.device.launches import EmulatedLaunches
@@ -37,7 +36,6 @@ from grader.model import (
     Severity,
 )
 from grader.nvcc.signature import read_name
-from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import DeviceAllocation
     from grader.device.observation import KernelRun, SeenLaunch
-    from grader.model import Argument, Assignment, Build, Case, Detail, Launch, Named
+    from grader.model import Argument, Build, Case, Detail, Launch, Named
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -213,7 +211,9 @@ class EmulatedDevice:
                 return f"not supported here: `{dict(mistake.details)['name']}`{where}"
         return ""
 
-    def too_much_work(self, program_seconds: float, allowed_seconds: float, *, in_time: bool) -> str:
+    def too_much_work(
+        self, program_seconds: float, allowed_seconds: float, *, in_time: bool
+    ) -> Clause | None:
         """Why its launches are not judged: they took more than they may, and the program itself did not."""
         launches = self._launches
         if launches.gave_up and not launches.out_of_time:
@@ -221,10 +221,10 @@ class EmulatedDevice:
             before, line = sum(run.run.work for run in earlier), self._source.line_of(last.caller)
             return too_large(last, before, self._allowed_work, line)
         if in_time and not launches.out_of_time:
-            return ""
+            return None
         if program_seconds - launches.seconds >= allowed_seconds:
-            return ""
-        return f"{TOO_MUCH_WORK}: the program's launches took {launches.seconds:.0f} s; {WAY_OUT}"
+            return None
+        return Clause("launches-took", (("seconds", round(launches.seconds)),))
 
     def findings(self, case: Case, *, succeeded: bool) -> tuple[Finding, ...]:
         """What the launches and the host's calls show, in the order of the program.
@@ -252,8 +252,8 @@ class EmulatedDevice:
             yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
         if not succeeded:  # it never came to what is missing
             return
-        left = (a for a in self._memory.in_order() if a.owner is Owner.PROGRAM)
-        for allocation in islice(left, MOST_MISTAKES):
+        allocations = (a for a in self._memory.in_order() if a.owner is Owner.PROGRAM)
+        for allocation in islice(allocations, MOST_MISTAKES):
             details = (("size", allocation.size),)
             yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
         if self.device.unread and not self._held and not any(a.sharing for a in self._memory.in_order()):
@@ -342,54 +342,57 @@ def _use(kernel: str, use: str) -> Clause:
 STEPS_A_SECOND = 100_000
 """Work that the emulator does in a second of an ordinary machine (`grader.emulator.launch.STEPS`)."""
 
-WAY_OUT = "a smaller size (`sizes` of the assignment, or arguments) can be judged"
-
 _SECONDS, _MINUTES = 120, 7200
 """Up to so many seconds a time is told in seconds, and in minutes."""
 
 
-def too_large(last: KernelRun, earlier_work: int, allowed_work: int, line: int | None) -> str:
+def too_large(last: KernelRun, earlier_work: int, allowed_work: int, line: int | None) -> Clause:
     """Why launches are not judged: the ``last`` one takes more work than is left for it.
 
     ``earlier_work`` is what launches before it took of the ``allowed_work``, ``line`` where it was launched.
     """
     run, blocks = last.run, math.prod(last.launch.grid)
-    where = f"`{_spelt(last)}`" + (f" in line {line}" if line else "")
+    launch = (_launch(last, line),)
     if not run.ended_blocks or earlier_work + run.work < allowed_work:  # where its threads are says more
-        return f"{run.too_much_work}; this is {where}; {WAY_OUT}"
-    took = f"{run.ended_blocks:,} of {count(blocks, 'block')} took {_about(run.ended_work)}"
+        gave_up = (run.too_much_work or TOO_MUCH_WORK,)
+        return Clause("too-much-work-in", (("reason", gave_up), ("launch", launch)))
+    time = (_about(run.ended_work),)
+    took = Clause("blocks-took", (("ended", run.ended_blocks), ("count", blocks), ("time", time)))
     everything = max(run.work, run.ended_work * blocks // run.ended_blocks)
-    earlier = f", {_about(earlier_work)} of it for launches before" if earlier_work else ""
-    limit = f"launches may take {_about(allowed_work)} in all{earlier}"
-    return f"{TOO_MUCH_WORK}: {where}: {took}, all would take {_about(everything)}; {limit}; {WAY_OUT}"
+    earlier = (Clause("earlier-launches", (("time", (_about(earlier_work),)),)),) if earlier_work else ()
+    values: dict[str, Detail] = {
+        "launch": launch,
+        "took": (took,),
+        "all": (_about(everything),),
+        "allowed": (_about(allowed_work),),
+        "earlier": earlier,
+    }
+    return Clause("too-large", tuple(values.items()))
 
 
-def _spelt(launched: KernelRun) -> str:
+def _launch(launched: KernelRun, line: int | None) -> Clause:
+    """A kernel with the extents of its launch, and the line where that stands."""
     grid, block = (", ".join(map(str, extents)) for extents in (launched.launch.grid, launched.launch.block))
-    return f"{read_name(launched.kernel)}<<<({grid}), ({block})>>>"
+    spelt = ("launch", f"{read_name(launched.kernel)}<<<({grid}), ({block})>>>")
+    return Clause("launch-in-line", (spelt, ("line", line))) if line else Clause("launch", (spelt,))
 
 
-def _about(work: int) -> str:
+def _about(work: int) -> Clause:
     """Work as the time that it takes an ordinary machine."""
     seconds = work / STEPS_A_SECOND
     if seconds < 1:
-        return "less than a second"
+        return Clause("less-than-a-second")
     if seconds < _SECONDS:
-        return f"about {count(round(seconds), 'second')}"
+        return Clause("about-seconds", (("count", round(seconds)),))
     if seconds < _MINUTES:
-        return f"about {round(seconds / 60)} minutes"
-    return f"about {round(seconds / 3600):,} hours"
+        return Clause("about-minutes", (("count", round(seconds / 60)),))
+    return Clause("about-hours", (("count", round(seconds / 3600)),))
 
 
 _AMOUNTS = tuple(
     f.name for f in fields(LineCounters) if f.name not in ("line", "array") and "stride" not in f.name
 )
 """What is added up of a line; its strides are those of the first launch that has one."""
-
-
-def traffic_checks(assignment: Assignment) -> Iterator[TrafficCheck]:
-    """The items that ask what kernels move."""
-    return (TrafficCheck.from_item(item) for item in assignment.rubric if item.check == TrafficCheck.name)
 
 
 def kernel_counters(launches: Iterable[KernelRun], file: str) -> tuple[KernelCounters, ...]:
@@ -410,7 +413,7 @@ def kernel_counters(launches: Iterable[KernelRun], file: str) -> tuple[KernelCou
 
 
 def sums(counters: Iterable[Counters]) -> Counters:
-    """All of them together."""
+    """The sum of all counters, field by field."""
     amounts = list(counters)
     return Counters(**{f.name: sum(getattr(one, f.name) for one in amounts) for f in fields(Counters)})
 

@@ -12,16 +12,17 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
+from grader.checks.array import KernelOutputCheck
 from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
+from grader.checks.traffic import TrafficCheck
 from grader.device.observation import Observation
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of, not_built
-from grader.kinds.program.arrays import kernel_checks
 from grader.kinds.program.builds import Builds, Ran, Trials, repaired
-from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums, traffic_checks
-from grader.messages import text_of
+from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums
+from grader.messages import clause, text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.nvcc.runtime import call_lines
@@ -97,7 +98,7 @@ class Task(Protocol):
         """What the run of a case is given, on an emulated device if there is one; raises OurError."""
 
     def judged(
-        self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
+        self, case: Case, run: ProgramRun, findings: tuple[Finding, ...], device: EmulatedDevice | None
     ) -> CaseEvidence:
         """A run as evidence, beside what was ``seen`` of it on an emulated device; raises OurError."""
 
@@ -132,7 +133,7 @@ def _watched(plan: Plan, submission: Submission, tools: Tools, evidence: Evidenc
     else:
         reason = emulated.error or "the program does not build for the emulator"
         ran = Ran(_all_failed(plan, reason), submission.file)
-    looked_at = frozenset(check.compared_as for check in kernel_checks(plan.assignment))
+    looked_at = frozenset(check.compared_as for check in KernelOutputCheck.in_rubric(plan.assignment.rubric))
     pairs = zip(evidence.cases, ran.cases, strict=True)
     cases = tuple(merged(*pair, looked_at) for pair in pairs)
     return replace(evidence, cases=cases, structures=_structures(plan, ran))
@@ -140,33 +141,33 @@ def _watched(plan: Plan, submission: Submission, tools: Tools, evidence: Evidenc
 
 def _structures(plan: Plan, ran: Ran) -> Named[Structure]:
     """How the kernels that ran are built, if an item asks for it."""
-    asked = any(item.check == "structure" for item in plan.assignment.rubric)
-    return ran.structures() if asked else ()
+    is_needed = any(item.check == "structure" for item in plan.assignment.rubric)
+    return ran.structures() if is_needed else ()
 
 
-def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
+def merged(case: CaseEvidence, emulated: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
     """A case as it ran on a GPU, with what the emulator alone sees of it.
 
     ``looked_at`` are the names of the arrays that kernels leave in device memory and items ask for.
     """
-    reason = seen.error or seen.too_much_work
+    reason = emulated.error or clause(emulated.too_much_work)
     compared_here = {comparison.array for comparison in case.comparisons}
     findings = tuple(
         finding
-        for finding in seen.findings
+        for finding in emulated.findings
         if finding.kind in WATCHED
         or (finding.kind is FindingKind.WRONG_OUTPUT and finding.address in looked_at)
     )
     return replace(
         case,
-        comparisons=(*case.comparisons, *(c for c in seen.comparisons if c.array not in compared_here)),
+        comparisons=(*case.comparisons, *(c for c in emulated.comparisons if c.array not in compared_here)),
         findings=(*case.findings, *findings),
-        too_much_work=seen.too_much_work,
-        counters=seen.counters,
+        too_much_work=emulated.too_much_work,
+        counters=emulated.counters,
         uncounted=reason,
-        kernels=seen.kernels,
-        launches=seen.launches,
-        streams=seen.streams,
+        kernels=emulated.kernels,
+        launches=emulated.launches,
+        streams=emulated.streams,
         undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
     )
 
@@ -328,18 +329,18 @@ class _Runner:
         in_time = run.ending != Status.TIME
         too_much = device.too_much_work(run.seconds, limits.wall_seconds, in_time=in_time)
         unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
-        undecided = tuple((str(kind), too_much) for kind in unknown)
+        undecided = tuple((str(kind), clause(too_much)) for kind in unknown)
         if too_much and not in_time:
             return CaseEvidence(
                 case, completed=False, too_much_work=too_much, undecided=undecided, program=run
             )
         succeeded = run.ending == Status.EXIT and run.returncode == 0
-        seen = [
+        findings = [
             f
             for f in device.findings(case, succeeded=succeeded)
             if not too_much or f.kind is not FindingKind.HOST
         ]
-        judged = self.task.judged(case, run, tuple(seen), device)
+        judged = self.task.judged(case, run, tuple(findings), device)
         return replace(
             judged,
             too_much_work=too_much,
@@ -355,17 +356,19 @@ class _Runner:
         """What is wanted of the launches of a case."""
         if self.observation is not None:
             return self.observation
-        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
+        watched = frozenset(
+            check.kernel for check in KernelOutputCheck.in_rubric(self.plan.assignment.rubric)
+        )
         if not self.plan.feedback or case.visibility is not Visibility.VISIBLE:
             return Observation(watched)
         return Observation(watched, self.trials.keep, profile=case is self._looked_at_by_line())
 
     def _looked_at_by_line(self) -> Case | None:
         """The visible case, the largest, in which it is counted what each line moves, if an item asks."""
-        checks = list(traffic_checks(self.plan.assignment))
+        checks = list(TrafficCheck.in_rubric(self.plan.assignment.rubric))
         visible = [c for c in self.plan.cases if c.visibility is Visibility.VISIBLE]
-        asked = [case for case in visible if any(check.item.looks_at(case) for check in checks)]
-        return max(asked, key=size, default=None)
+        chosen = [case for case in visible if any(check.item.looks_at(case) for check in checks)]
+        return max(chosen, key=size, default=None)
 
     def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, tuple[str, int]]:
         """The student's files and lines of some addresses in the program."""

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 from grader.assignment import recorded_counters, reference_folder, staff_kernel, wanted_files
 from grader.checks.program_cases import ended_by_itself
+from grader.checks.traffic import TrafficCheck
 from grader.device.observation import Observation
 from grader.errors import OurError
 from grader.kinds import kind_of, require_built, staff_submission
 from grader.kinds.program.arrays import compared, input_files, verify
-from grader.kinds.program.on_emulator import traffic_checks
 from grader.kinds.program.running import Given, ending, nothing, run, run_cases
+from grader.messages import clause
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import draw_inputs, load_oracle
 
@@ -78,7 +79,11 @@ class _ProgramTask:
         return Given(case.arguments, files, wanted_files(self.assignment), case.stdin.encode())
 
     def judged(
-        self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
+        self,
+        case: Case,
+        run: ProgramRun,
+        findings_of_device: tuple[Finding, ...],
+        device: EmulatedDevice | None,
     ) -> CaseEvidence:
         """What a run printed and wrote, beside what was ``seen`` of it and of its launches."""
         launches: Mapping[str, SeenLaunch] | None = None if self.calls_device else {}
@@ -89,7 +94,7 @@ class _ProgramTask:
         return CaseEvidence(
             case,
             comparisons=comparisons,
-            findings=(*ending(case, run), *seen, *findings),
+            findings=(*ending(case, run), *findings_of_device, *findings),
             seconds=run.seconds,
             completed=ended_by_itself(run),
             program=run,
@@ -105,8 +110,9 @@ def with_baselines(plan: Plan, tools: Tools, task_of: Callable[[Build], Task]) -
     if recorded is not None:
         return replace(plan, baselines=recorded)
     counters: dict[str, dict[str, Counters]] = {}
-    for name in dict.fromkeys(check.baseline for check in traffic_checks(plan.assignment) if check.baseline):
-        checks = [check for check in traffic_checks(plan.assignment) if check.baseline == name]
+    of_traffic = tuple(TrafficCheck.in_rubric(plan.assignment.rubric))
+    for name in dict.fromkeys(check.baseline for check in of_traffic if check.baseline):
+        checks = [check for check in of_traffic if check.baseline == name]
         chosen = tuple(case for case in plan.cases if any(check.item.looks_at(case) for check in checks))
         for case in _run(replace(plan, cases=chosen, feedback=False), name, tools, task_of):
             moved = counters.setdefault(case.case.id, {})
@@ -123,7 +129,7 @@ def _run(plan: Plan, name: str, tools: Tools, task_of: Callable[[Build], Task]) 
     observation = Observation(count_only=True)
     cases = run_cases(plan, submission, built, tools, task_of(built), observation=observation).cases
     for case in cases:
-        reason = case.error or case.too_much_work or next((f.message for f in case.findings), "")
+        reason = case.error or clause(case.too_much_work) or next((f.message for f in case.findings), "")
         if case.error or not case.completed or not case.kernels:
             reason = reason or "it launches no kernel"
             raise OurError(f"the baseline {submission.file} does not run in case {case.case.id}: {reason}")

@@ -20,6 +20,7 @@ from grader.errors import OurError, UsageError
 from grader.kinds import kind_of, require_compiled, source_lines
 from grader.kinds.program.running import run_cases
 from grader.kinds.program.stages import task_of
+from grader.messages import current
 from grader.model import Argument, Severity
 from grader.model.trace import TracedLaunch, TraceScene
 from grader.nvcc.signature import read_name
@@ -120,7 +121,8 @@ class _Choice:
         if case.error:
             raise OurError(case.error)
         if not self.counts:
-            why = case.too_much_work or next((finding.message for finding in case.findings), "")
+            texts = [current().worded(finding).message for finding in case.findings]
+            why = current().clause(case.too_much_work) if case.too_much_work else next(iter(texts), "")
             raise UsageError(f"no kernel ran in case {case.case.id}{f': {why}' if why else ''}")
         launches = ", ".join(f"{number} of `{name}`" for name, number in self.counts.items())
         asked = f"--launch {self.request.launch}: " if self.request.launch else ""
