@@ -174,6 +174,14 @@ def _conversed(supervision: Supervision, job: Job) -> tuple[Result, bool]:
         raise
 
 
+def load() -> None:
+    """Find out now what all bubblewraps have in common, where there are any."""
+    bwrap = shutil.which("bwrap")
+    if bwrap is not None:
+        _no_more_namespaces(bwrap)
+        _supervisor()
+
+
 def trouble() -> str:
     """Why bubblewraps cannot be made on this machine, and what to do about it; empty where they can."""
     if shutil.which("bwrap") is None:
@@ -235,6 +243,7 @@ def _closed_proc() -> Iterator[str]:
             yield from ("--ro-bind", "/dev/null", name)
 
 
+@lru_cache(maxsize=1)
 def _no_more_namespaces(bwrap: str) -> tuple[str, ...]:
     """Options that keep a job from making namespaces of its own, in which it would be root (since 0.8)."""
     help_text = subprocess.run([bwrap, "--help"], capture_output=True, text=True, timeout=10, check=False)

@@ -1,8 +1,8 @@
 """The supervisor of a job: puts down its files, starts its program with limits, reads what it leaves.
 
-This one file needs nothing but Python's standard library. `LocalSandbox` calls it; into a container or a
-bubblewrap its text is sent (`python3 -c`), where `main` takes a request from standard input and answers on
-standard output (`exchange` is the other end).
+This one file needs nothing but Python's standard library; `pathlib` and `tempfile` take too long to load.
+`LocalSandbox` calls it; into a container or a bubblewrap its text is sent (`python3 -c`), where `main` takes
+a request from standard input and answers on standard output (`exchange` is the other end).
 
 What it does not do: hide files or the network, or limit all processes together. That is what it is put into a
 container for.
@@ -22,14 +22,13 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
 LIMITER = "prlimit"
 """Sets limits and becomes the program, so that they hold from its first instruction on.
@@ -93,36 +92,37 @@ class MissingError(Exception):
 # --- files ---------------------------------------------------------------------------------------------
 
 
-def place(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
+def place(folder: Path | str, files: Iterable[tuple[str, bytes]]) -> None:
     """Write ``files`` into ``folder``; raises ValueError for a name that leaves it."""
     for name, content in files:
-        path = folder / inside(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        path = f"{folder}/{inside(name)}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
 
 
-def fetch(folder: Path, names: Iterable[str], most: int) -> tuple[tuple[str, bytes], ...]:
+def fetch(folder: Path | str, names: Iterable[str], most: int) -> tuple[tuple[str, bytes], ...]:
     """Those of the ``names`` files that are there, regular, no links, and at most ``most`` bytes long."""
     contents = ((name, _read(folder, name, most)) for name in names)
     return tuple((name, content) for name, content in contents if content is not None)
 
 
-def inside(name: str) -> PurePosixPath:
+def inside(name: str) -> str:
     """A file's name as a path below the job's folder; raises ValueError for one that leaves it."""
-    path = PurePosixPath(name)
-    if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in name:
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if not parts or name.startswith("/") or ".." in parts or "\0" in name:
         raise ValueError(f"{name!r} is no name for a file in a job's folder")
-    return path
+    return "/".join(parts)
 
 
-def _read(folder: Path, name: str, most: int) -> bytes | None:
+def _read(folder: Path | str, name: str, most: int) -> bytes | None:
     """The file's bytes; None for what is missing, behind a link, not regular, linked twice or too long."""
-    path = folder / inside(name)
+    path = f"{folder}/{inside(name)}"
+    if not f"{os.path.realpath(os.path.dirname(path))}/".startswith(f"{os.path.realpath(folder)}/"):
+        return None
     try:
-        if not path.parent.resolve().is_relative_to(folder.resolve()):
-            return None
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, RuntimeError):
+    except OSError:
         return None
     try:
         about = os.fstat(descriptor)
@@ -141,7 +141,7 @@ def _read(folder: Path, name: str, most: int) -> bytes | None:
 def supervise(
     argv: Sequence[str],
     *,
-    cwd: Path,
+    cwd: Path | str,
     env: Mapping[str, str],
     bounds: ProcessBounds,
     stdin: bytes = b"",
@@ -203,17 +203,17 @@ def _within(kind: int, limit: int) -> int:
     return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
 
-def _program(name: str, env: Mapping[str, str], cwd: Path) -> str:
+def _program(name: str, env: Mapping[str, str], cwd: Path | str) -> str:
     """Where a program is; one with a folder in its name is one of the job's own files, or absolute."""
     if "/" in name:
-        local = cwd / name
-        if local.is_relative_to(cwd) and local.is_file():
-            local.chmod(0o700)  # it was put down as a file among others
+        local = os.path.join(cwd, name)
+        if local.startswith(f"{cwd}/") and os.path.isfile(local):
+            os.chmod(local, 0o700)  # it was put down as a file among others
         return name
     path = shutil.which(name, path=env.get("PATH"))
     if path is None:
         raise MissingError(name)
-    return str(Path(path).absolute())
+    return os.path.abspath(path)
 
 
 @contextmanager
@@ -235,8 +235,8 @@ def _readable(content: bytes) -> Iterator[int]:
 
 def _first_to_go(process: int) -> None:
     """Where memory runs out, the job is ended and not its supervisor."""
-    with suppress(OSError):
-        Path(f"/proc/{process}/oom_score_adj").write_text("1000", encoding="ascii")
+    with suppress(OSError), open(f"/proc/{process}/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")
 
 
 def _watch(process: subprocess.Popen[bytes], streams: _Streams, deadline: float) -> str | None:
@@ -262,11 +262,10 @@ def _is_starved(group: int, enough: float) -> bool:
 
 def _processes() -> Iterator[tuple[int, list[str]]]:
     """All processes, with what /proc/PID/stat says from their state on: then come parent and group."""
-    for entry in os.listdir("/proc"):  # noqa: PTH208 - a Path for each process of a bomb takes its time
+    for entry in os.listdir("/proc"):
         if entry.isdigit():
-            with suppress(OSError):
-                stat_line = Path("/proc", entry, "stat").read_bytes()
-                if about := stat_line.rpartition(b")")[2].decode("ascii").split():
+            with suppress(OSError), open(f"/proc/{entry}/stat", "rb") as file:
+                if about := file.read().rpartition(b")")[2].decode("ascii").split():
                     yield int(entry), about
 
 
@@ -351,8 +350,9 @@ def main() -> None:
 
 def _serve(request: Mapping[str, Any], files: list[tuple[str, bytes]], stdin: bytes) -> None:
     """Run a job in a folder of its own, and answer."""
-    with tempfile.TemporaryDirectory(prefix=OWN, dir=request["folder"], ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    folder = f"{request['folder']}/{OWN}{os.urandom(8).hex()}"
+    os.mkdir(folder, 0o700)
+    try:
         try:
             place(folder, files)
             ending = _run(request, folder, stdin)
@@ -364,13 +364,15 @@ def _serve(request: Mapping[str, Any], files: list[tuple[str, bytes]], stdin: by
             return
         cleared = _cleared()
         back = fetch(folder, request["wanted"], request["bounds"][3])
-    shared = (entry for writable in request["writable"] for entry in Path(writable).iterdir())
-    cleared = cleared and all(entry.name.startswith(OWN) for entry in shared)  # no litter for the next job
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    shared = (name for writable in request["writable"] for name in os.listdir(writable))
+    litter = os.path.exists(folder) or not all(name.startswith(OWN) for name in shared)
     about = {name: getattr(ending, name) for name in ("status", "returncode", "seconds", "starved")}
     sizes = [[name, len(content)] for name, content in back]
-    streams = [len(ending.stdout), len(ending.stderr)]
-    pieces = [ending.stdout, ending.stderr, *(content for _, content in back)]
-    _answer({**about, "cleared": cleared, "streams": streams, "files": sizes}, pieces)
+    streams = [ending.stdout, ending.stderr]
+    about |= {"cleared": cleared and not litter, "streams": list(map(len, streams)), "files": sizes}
+    _answer(about, [*streams, *(content for _, content in back)])
 
 
 def _received(head: bytes, stream: IO[bytes]) -> tuple[dict[str, Any], list[tuple[str, bytes]], bytes]:
@@ -381,8 +383,8 @@ def _received(head: bytes, stream: IO[bytes]) -> tuple[dict[str, Any], list[tupl
     return request, files, stream.read(request["stdin"])
 
 
-def _run(request: Mapping[str, Any], folder: Path, stdin: bytes) -> Ending:
-    folders = {"HOME": str(folder), "TMPDIR": str(folder)}
+def _run(request: Mapping[str, Any], folder: str, stdin: bytes) -> Ending:
+    folders = {"HOME": folder, "TMPDIR": folder}
     before = _oom_kills()
     bounds = ProcessBounds(*request["bounds"])
     ending = supervise(
@@ -396,10 +398,8 @@ def _run(request: Mapping[str, Any], folder: Path, stdin: bytes) -> Ending:
 def _oom_kills() -> int:
     """How many processes of this container were ended for want of memory (cgroup v2, or v1)."""
     for path in _OOM_COUNTERS:
-        with suppress(OSError, ValueError):
-            for line in Path(path).read_text(encoding="ascii").splitlines():
-                if line.startswith("oom_kill "):
-                    return int(line.split()[1])
+        with suppress(OSError, ValueError, KeyError), open(path, encoding="ascii") as file:
+            return int(dict(line.split() for line in file)["oom_kill"])
     return 0
 
 
@@ -447,3 +447,4 @@ def _answer(about: Mapping[str, Any], pieces: Iterable[bytes]) -> None:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # as nothing is left to be done, the interpreter need not be taken down

@@ -73,10 +73,11 @@ def test_jobs_of_a_stage_follow_each_other_in_one_bubblewrap(sandbox: Bubblewrap
         "open('/dev/shm/x', 'w').close()",
         "import os, signal; os.kill(os.getppid(), signal.SIGKILL)",
         "open('/proc/1/fd/1', 'wb').write(bytes(64))",
+        "import os; os.makedirs('x/y'); os.chmod('x', 0o500)",
     ],
 )
 def test_what_a_job_leaves_is_not_there_for_the_next(sandbox: BubblewrapSandbox, leaves: str) -> None:
-    """Files beside its folder, a supervisor that is no more, words in its answer."""
+    """Files beside its folder, a supervisor that is no more, words in its answer, folders that stay."""
     seen = "import os; print(os.listdir('/tmp'), os.listdir('/dev/shm'), len(os.listdir('..')))"
     with sandbox.stage(Stage()) as inside:
         enclosures.outcome_of(inside, leaves)
