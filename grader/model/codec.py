@@ -128,6 +128,19 @@ class _Field(NamedTuple):
     default: Any
 
 
+def read_types(record: Any) -> None:  # noqa: ANN401 - as above
+    """Find out now what fields a type of records has, and those within it, instead of when one is written."""
+    waiting: list[Any] = [record]
+    seen: set[Any] = set()
+    while waiting:
+        kind = waiting.pop()
+        if kind not in seen:
+            seen.add(kind)
+            waiting += get_args(kind)
+            if isinstance(kind, type) and is_dataclass(kind):
+                waiting += (field.hint for field in _fields(kind))
+
+
 @cache
 def _fields(kind: Any) -> tuple[_Field, ...]:  # noqa: ANN401 - as above
     hints = get_type_hints(kind, localns=NAMES)

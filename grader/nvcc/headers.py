@@ -26,9 +26,11 @@ import hashlib
 import marshal
 import re
 import sys
+from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.nvcc.cache import made_by, read_entry, states_of, write_entry
 from grader.nvcc.toolchain import UNIT
@@ -121,9 +123,28 @@ def parted(unit: str) -> tuple[str, str]:
 
 def load_preamble(folder: Path, toolchain: Toolchain) -> Preamble | None:
     """The preamble that is kept for a toolchain of this machine; None without one, or where files changed."""
-    stored = read_entry(_preamble_path(folder, toolchain))
-    preamble = Preamble(*marshal.loads(stored)) if stored else None  # noqa: S302 - our own, with its checksum
+    stored = _entry(_preamble_path(folder, toolchain))
+    preamble = None if stored is None else Preamble(*stored)
     return preamble if preamble and preamble.files == states_of(path for path, *_ in preamble.files) else None
+
+
+def load_newest(folder: Path) -> None:
+    """Have what was kept of headers last in memory, where processes that are forked later find it."""
+    with suppress(OSError, ValueError):
+        newest = max((folder / "headers").glob("*.preamble"), key=lambda path: path.stat().st_mtime_ns)
+        if (stored := _entry(newest)) is not None:
+            _stored_index(_index_path(folder, Preamble(*stored).text))
+
+
+def _entry(path: Path) -> tuple[Any, ...] | None:
+    """What an entry holds, not to be changed; read once, as long as the file is the same."""
+    return _read(path, *states_of([str(path)]))
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _state: tuple[str, int, int]) -> tuple[Any, ...] | None:
+    stored = read_entry(path)
+    return None if stored is None else marshal.loads(stored)  # noqa: S302 - our own, with its checksum
 
 
 def store_preamble(
@@ -262,6 +283,7 @@ def _split(unit: str) -> tuple[str, str]:
     return headers, own
 
 
+@lru_cache(maxsize=2)
 def _index_path(folder: Path, headers: str) -> Path:
     """The file where the index of a text is kept."""
     key = hashlib.sha256(f"{made_by()}\n{sys.version}\n{headers}".encode()).hexdigest()
@@ -270,8 +292,8 @@ def _index_path(folder: Path, headers: str) -> Path:
 
 def _stored_index(path: Path) -> HeaderIndex | None:
     """The index in a file; None where there is none that is whole."""
-    stored = read_entry(path)
-    return None if stored is None else HeaderIndex(*marshal.loads(stored))  # noqa: S302 - our own, checked
+    stored = _entry(path)
+    return None if stored is None else HeaderIndex(*stored)
 
 
 def _index_or_nothing(headers: str) -> HeaderIndex:

@@ -130,4 +130,4 @@ def _without_withheld_steps(finding: Finding, shown: Collection[Visibility]) -> 
 
 def _names_hidden(text: str, alias: Mapping[str, str]) -> bool:
     """Tell whether ``text`` quotes a hidden case; ids are often plain words, so the quotes matter."""
-    return any(re.search(rf"[`'\"]{re.escape(case)}[`'\"]", text) for case in alias)
+    return any(case in text and re.search(rf"[`'\"]{re.escape(case)}[`'\"]", text) for case in alias)

@@ -21,18 +21,23 @@ from grader.messages import text_of
 from grader.text import below_headline, headline, many_lines, one_line
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 LONGEST_LINE = 1_500
 LONGEST_BLOCK = 4_000
 
 
-@cache
 def template(name: str) -> Template:
     """Give a template of the folder; it escapes what it fills in, and refuses a name that it is not given.
 
     ``words("cases", names=…)`` is a text of `grader.messages.reports` in the language of the grade.
     """
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    """Where all templates are compiled: each of them once, that which the others extend among them."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - `check` writes no page
 
     environment = Environment(
@@ -52,7 +57,7 @@ def template(name: str) -> Template:
         "lines": lambda words: many_lines(words, LONGEST_BLOCK),
     }
     environment.globals["words"] = text_of
-    return environment.get_template(name)
+    return environment
 
 
 def page(

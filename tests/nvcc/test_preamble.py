@@ -146,6 +146,24 @@ def test_headers_that_have_changed_are_read_again(builds: Path) -> None:
     assert sandbox.ways == [True]
 
 
+def test_what_was_kept_last_can_be_had_in_memory(builds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that processes which are forked later need not read it; a file that is another one is read."""
+    (kept,) = (builds / "headers").glob("*.preamble")
+    headers.load_newest(builds)
+    monkeypatch.setattr(headers, "read_entry", lambda _: None)
+    sandbox = Recording()
+    _built(KERNEL, builds, sandbox)
+    assert sandbox.ways == [True]
+    kept.touch()
+    assert headers.load_preamble(builds, find_toolchain()) is None
+
+
+def test_without_a_folder_of_builds_nothing_is_in_memory(tmp_path: Path) -> None:
+    """The first class of all finds none."""
+    headers.load_newest(tmp_path)
+    assert headers.load_preamble(tmp_path, find_toolchain()) is None
+
+
 def test_in_an_image_nothing_is_exchanged(builds: Path) -> None:
     """Nobody would see that its files changed."""
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.errors import UsageError
-from grader.model import Build, CaseEvidence, Evidence, Grade
+from grader.model import Build, CaseEvidence, Evidence, Grade, codec
 from grader.model.codec import NAMES, decode, encode
 from grader.reports import class_table, grade_json, junit, record_json, text
 from grader.reports.class_table import render_class
@@ -69,6 +69,16 @@ def same(one: Any, other: Any) -> bool:  # noqa: ANN401 - as above
     if isinstance(one, float) and math.isnan(one):
         return isinstance(other, float) and math.isnan(other)
     return bool(one == other)
+
+
+def test_the_fields_of_all_records_can_be_read_ahead() -> None:
+    """Processes that are forked then find them in memory."""
+    codec._fields.cache_clear()
+    codec.read_types(Grade)
+    before = codec._fields.cache_info().misses
+    for make in GRADES.values():
+        record_json.dump(make())
+    assert codec._fields.cache_info().misses == before > 0
 
 
 @settings(
