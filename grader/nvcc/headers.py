@@ -11,9 +11,10 @@ whole, and so are those of which any tool says a word (`Compiler.translate`).
 
 A *pruned* unit is without those declarations of the headers that nothing in it mentions. What stays is what
 declares a name that the file mentions, what that mentions in turn, and whatever is not understood. Of what is
-left out the line breaks stay, so that all else stands where it stood. A name that is looked up finds the very
-declarations that it finds in the whole unit, so that the code is the same. What the compiler says might not
-be: where it says anything, the whole unit is compiled (`Compiler.translate`).
+left out the line breaks stay, or the marker that follows them, so that all else stands where it stood. A name
+that is looked up finds the very declarations that it finds in the whole unit, so that the code is the same.
+What the compiler says might not be: where it says anything, the whole unit is compiled
+(`Compiler.translate`).
 
 Which declarations headers have is found out once for each toolchain, while the first unit is compiled as a
 whole, and kept in the folder of builds (`grader.nvcc.header_declarations`). An overloaded operator is looked
@@ -201,6 +202,9 @@ _IMPLICIT = (
 and launches of kernels."""
 
 _BINDING = re.compile(r"\bauto\b[\s&]*\[")
+_BEFORE_A_MARKER = re.compile(r'^# \d+ "[^"\n]*"[ \d]*\n+(?=# \d+ ")', re.MULTILINE)
+"""A marker behind which no text stands, but another marker: nearly all are, and take time to be read."""
+
 _OF_BINDINGS = ("tuple_size", "tuple_element", "get")
 """A structured binding (C++17, [dcl.struct.bind]), and what is looked up for it."""
 
@@ -261,7 +265,7 @@ def pruned(unit: str, folder: Path) -> str | None:
         if number not in kept:
             texts += [headers[end:start], blank]
             end = stop
-    return "".join((*texts, headers[end:], own))
+    return _BEFORE_A_MARKER.sub("", "".join((*texts, headers[end:]))) + own
 
 
 def remember_declarations(unit: str, folder: Path) -> None:
