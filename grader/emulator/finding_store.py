@@ -60,6 +60,14 @@ class FindingStore:
         elif len(self.by_key) < _MOST:
             self.by_key[key] = replace(finding, file=self.file, count=count)
 
+    def counted(self, key: tuple[object, ...], count: int) -> bool:
+        """Count one more of a finding that is there; false where there is none, or somebody listens."""
+        earlier = self.by_key.get(key)
+        if earlier is None or self.listener is not None:
+            return False
+        self.by_key[key] = replace(earlier, count=earlier.count + count)
+        return True
+
     def findings(self) -> tuple[Finding, ...]:
         """What was found: by severity, what ended the launch first, then what happened most often."""
         findings = (worded(self._with_reason(key, finding)) for key, finding in self.by_key.items())

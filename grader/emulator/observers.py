@@ -361,7 +361,9 @@ def _bank_conflicts(m: Machine, target: Target, size: int) -> int:
         pattern = rows - _whole_words(rows[:, :1])  # a shift of a warp turns the banks, and changes nothing
         if (pattern == pattern[0]).all():
             return len(rows) * _of_threads(pattern[0].tobytes(), size)
-    return _of_warps(index, warps, size)
+    if not len(index):
+        return 0
+    return _of_lanes((index - _whole_words(index[0]) + (warps - warps[0]) * _KEY).tobytes(), size)
 
 
 def _whole_words(offset: Value) -> Value:
@@ -375,6 +377,15 @@ def _of_threads(pattern: bytes, size: int) -> int:
     offset = np.frombuffer(pattern, np.int64)
     offset = offset - _whole_words(offset.min())
     return _of_warps(offset, np.arange(len(offset)) // WARP, size)
+
+
+@lru_cache(maxsize=128)
+def _of_lanes(pattern: bytes, size: int) -> int:
+    """The conflicts of any lanes: a loop comes back to few patterns, though not always at once."""
+    packed = np.frombuffer(pattern, np.int64)
+    warps = (packed + _KEY // 2) // _KEY
+    index = packed - warps * _KEY
+    return _of_warps(index - _whole_words(index.min()), warps, size)
 
 
 def _of_warps(index: NDArray[np.int64], warps: NDArray[np.intp], size: int) -> int:

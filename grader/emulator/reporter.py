@@ -200,7 +200,12 @@ class Reporter(FindingStore):
         self.add(key, finding, conflict.elements, gravest=True)
 
     def threads_missing(self, m: Machine, site: int, lane: int, gone: NDArray[np.intp], blocks: int) -> None:
-        """A barrier was reached by some threads of a block after others had exited."""
+        """A barrier was reached by some threads of a block after others had exited.
+
+        It may be so in each round of a loop: where they are is found out for the first.
+        """
+        if self.counted((FindingKind.BARRIER_DIVERGENCE, self._line(site) or site), blocks):
+            return
         details = (
             ("missing", len(gone)),
             ("threads", m.geometry.threads),

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from grader.emulator.observers import _of_lanes
 from tests.emulator.launching import Compiled, default_build, zeros
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from grader.model import Run
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "matmul"
@@ -244,6 +247,31 @@ def test_columns_conflict_unless_padded_and_wide_accesses_go_in_phases(
     """A column of a tile lies in one bank, a padded one in 32; wide elements side by side are free."""
     counters = patterns.run(kernel, (1, 1, 1), (32, 1, 1), zeros(words, dtype=dtype)).counters
     assert counters.shared_bank_conflicts == extra
+
+
+def _passes(index: NDArray[np.int64], warps: NDArray[np.intp], size: int) -> int:
+    """Extra passes of lanes, one warp and phase after the other, from the words that each bank serves."""
+    together, extra = 128 // max(size, 4), 0
+    for warp in np.unique(warps):
+        lanes = index[warps == warp]
+        for first in range(0, len(lanes), together):
+            words = {
+                (int(lane) + byte) // 4 for lane in lanes[first : first + together] for byte in range(size)
+            }
+            extra += max(sum(word % 32 == bank for word in words) for bank in range(32)) - 1
+    return extra
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+def test_conflicts_of_some_lanes_are_looked_up_by_their_pattern(size: int) -> None:
+    """Where they begin, and in which warp, is no part of it: a shift by whole words turns the banks."""
+    draw = np.random.default_rng(size)
+    for _ in range(20):
+        warps = np.sort(draw.integers(0, 5, draw.integers(1, 70)))
+        warps = warps[np.r_[[True] * min(32, len(warps)), warps[32:] != warps[:-32]]]  # at most 32 of a warp
+        index = draw.integers(0, 64, len(warps)) * max(size, 4)
+        packed = index - index[0] + (warps - warps[0]) * (1 << 40)
+        assert _of_lanes(packed.tobytes(), size) == _passes(index, warps, size)
 
 
 def test_an_fma_counts_as_two_operations_and_predicated_lanes_count_alone(patterns: Compiled) -> None:
