@@ -131,7 +131,7 @@ def load_preamble(folder: Path, toolchain: Toolchain) -> Preamble | None:
 
 def load_newest(folder: Path) -> None:
     """Have what was kept of headers last in memory, where processes that are forked later find it."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, TypeError, EOFError):  # there is none, or it is another version's
         newest = max((folder / "headers").glob("*.preamble"), key=lambda path: path.stat().st_mtime_ns)
         if (stored := _entry(newest)) is not None:
             _stored_index(_index_path(folder, Preamble(*stored).text))

@@ -178,7 +178,8 @@ def load() -> None:
     """Find out now what all bubblewraps have in common, where there are any."""
     bwrap = shutil.which("bwrap")
     if bwrap is not None:
-        _no_more_namespaces(bwrap)
+        with suppress(OSError, subprocess.SubprocessError):  # whoever needs one is told then
+            _no_more_namespaces(bwrap)
         _supervisor()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import pytest
 
 from grader.model import Build, Submission
 from grader.nvcc import build, find_toolchain, headers
+from grader.nvcc.cache import write_entry
 from grader.sandbox import Equipment, Job, LocalSandbox, Result, Status
 from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource, only_message
 
@@ -158,8 +160,11 @@ def test_what_was_kept_last_can_be_had_in_memory(builds: Path, monkeypatch: pyte
     assert headers.load_preamble(builds, find_toolchain()) is None
 
 
-def test_without_a_folder_of_builds_nothing_is_in_memory(tmp_path: Path) -> None:
-    """The first class of all finds none."""
+@pytest.mark.parametrize("stored", [None, marshal.dumps(("one",)), b"no marshal"])
+def test_without_what_was_kept_nothing_is_in_memory(stored: bytes | None, tmp_path: Path) -> None:
+    """The first class of all finds none; what another version kept is no harm."""
+    if stored is not None:
+        write_entry(tmp_path / "headers" / "other.preamble", stored)
     headers.load_newest(tmp_path)
     assert headers.load_preamble(tmp_path, find_toolchain()) is None
 
