@@ -378,10 +378,16 @@ def load_grade(out: OutFolder, submission: str) -> Grade:
     return record_json.load(out.record(submission), str(out.record_path(submission)), submission)
 
 
+def _load_shown(out: OutFolder, submission: str) -> Grade:
+    """The same as the reports of a class need it: its evidence is checked, and left out."""
+    path = str(out.record_path(submission))
+    return record_json.load(out.record(submission), path, submission, with_evidence=False)
+
+
 def load_class(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
     """The stored grades of a class as its reports need them, without evidence; raises as `load_grade`."""
     slim = Slimming()
-    return [slim(load_grade(out, name)) for name in ids]
+    return [slim(_load_shown(out, name)) for name in ids]
 
 
 def readable_grades(out: OutFolder, ids: Iterable[str]) -> dict[str, Grade]:
@@ -392,7 +398,7 @@ def readable_grades(out: OutFolder, ids: Iterable[str]) -> dict[str, Grade]:
     slim, grades = Slimming(), {}
     for name in ids:
         with suppress(UsageError):
-            grades[name] = slim(load_grade(out, name))
+            grades[name] = slim(_load_shown(out, name))
     return grades
 
 
