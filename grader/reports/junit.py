@@ -127,13 +127,14 @@ def outcomes(grade: Grade) -> Iterator[ItemOutcome]:
         most = item.max_points if item.result.item.counts else Fraction(0)
         if not cases:
             yield ItemOutcome(item, None, item.result.verdict, item.points, most)
+            continue
         verdicts = _verdicts(item, cases)
         earning = Verdict.FAIL if item.result.item.penalty else Verdict.PASS
-        number = verdicts.count(earning) or len(cases)
+        number = verdicts.count(earning)
+        share, none, most = item.points / (number or len(cases)), Fraction(0), most / len(cases)
         for case, verdict in zip(cases, verdicts, strict=True):
-            earns = verdict == earning or earning not in verdicts
-            share = item.points / number if earns else Fraction(0)
-            yield ItemOutcome(item, case, verdict, share, most / len(cases))
+            earns = verdict is earning or not number
+            yield ItemOutcome(item, case, verdict, share if earns else none, most)
 
 
 def _per_item(grade: Grade) -> Iterator[ItemOutcome]:
@@ -160,7 +161,7 @@ def _add_places(suite: ET.Element, grade: Grade, listed: Sequence[ItemOutcome]) 
     """Say the file of each test case, and the line of its first finding that has one."""
     for test, outcome in zip(suite.iter("testcase"), listed, strict=False):
         test.set("file", one_line(grade.submission_file))
-        lines = [finding.line for finding in _findings(outcome) if finding.line]
+        lines = [finding.line for finding in _told(outcome).findings if finding.line]
         if lines and outcome.verdict is Verdict.FAIL:
             test.set("line", str(lines[0]))
 
@@ -229,10 +230,13 @@ def _test(grade: Grade, outcome: ItemOutcome, classname: str, sources: excerpts.
     if outcome.case is not None:
         name += f": {one_line(outcome.case.case.id)}"
     test = TestCase(name, classname, stdout=_points(outcome))
-    message = _plain(one_line(_message(outcome), LONGEST_MESSAGE))
-    output = _plain(many_lines(_output(grade, outcome, sources), LONGEST_OUTPUT))
+    if outcome.verdict is Verdict.PASS:
+        return test
+    told = _told(outcome)
+    message = _plain(one_line(_message(outcome, told), LONGEST_MESSAGE))
+    output = _plain(many_lines(_output(grade, outcome, told, sources), LONGEST_OUTPUT))
     if outcome.verdict == Verdict.FAIL:
-        test.add_failure_info(message, output, _kind(outcome))
+        test.add_failure_info(message, output, _kind(outcome, told))
     elif outcome.verdict == Verdict.ERROR:
         test.add_error_info(message, output, "grader")
     elif outcome.verdict == Verdict.SKIP:
@@ -262,16 +266,36 @@ def _ungraded(grade: Grade, classname: str) -> TestCase:
     return test
 
 
-def _message(outcome: ItemOutcome) -> str:
-    """Say by itself what is wrong: the item, the case and its shape, and why."""
-    about = title(outcome.item)
-    case = outcome.case
+class _Told(NamedTuple):
+    """What there is to tell of a test case that did not pass.
+
+    ``own`` are the findings of its case, ``findings`` these or else those of no case, and ``reason`` says why
+    where there are none of its own.
+    """
+
+    own: list[Finding]
+    findings: list[Finding]
+    reason: str
+
+
+def _told(outcome: ItemOutcome) -> _Told:
+    result, case = outcome.item.result, outcome.case
     if case is None:
-        return f"{about}: {headline(outcome.item.result.message)}"
-    findings = [finding for finding in outcome.item.result.findings if finding.case == case.case.id]
-    if findings and f"`{case.case.id}`" in findings[0].message:
-        return f"{about}: {headline(findings[0].message)}"
-    why = findings[0].message if findings else _reason(outcome.item, case)
+        return _Told([], list(result.findings), result.message)
+    own = [finding for finding in result.findings if finding.case == case.case.id]
+    if own:
+        return _Told(own, own, "")
+    return _Told(
+        [], [finding for finding in result.findings if not finding.case], _reason(outcome.item, case)
+    )
+
+
+def _message(outcome: ItemOutcome, told: _Told) -> str:
+    """Say by itself what is wrong: the item, the case and its shape, and why."""
+    about, case = title(outcome.item), outcome.case
+    why = told.own[0].message if told.own else told.reason
+    if case is None or (told.own and f"`{case.case.id}`" in why):
+        return f"{about}: {headline(why)}"
     return text_of("item-of-case", item=about, case=case_name(case), sentence=headline(why))
 
 
@@ -281,35 +305,21 @@ def _reason(item: ItemGrade, case: CaseGrade) -> str:
     wrong = item.result.item.check in {"output", "array"} and verdict == Verdict.FAIL
     if wrong and case.max_error is not None and case.error_bound is not None:
         return text_of("largest-error", error=f"{case.max_error:.3g}", bound=f"{case.error_bound:.3g}")
-    others = list(dict.fromkeys(finding.case for finding in item.result.findings if finding.case))
-    if verdict == Verdict.FAIL and others and case.case.id not in others:
-        return text_of("fails-too", case=others[0])
-    return item.result.message
+    other = next((finding.case for finding in item.result.findings if finding.case), "")
+    return text_of("fails-too", case=other) if verdict == Verdict.FAIL and other else item.result.message
 
 
-def _findings(outcome: ItemOutcome) -> list[Finding]:
-    """List the findings of this case, else those that tell of no case."""
-    findings = outcome.item.result.findings
-    if outcome.case is None:
-        return list(findings)
-    of_case = [finding for finding in findings if finding.case == outcome.case.case.id]
-    return of_case or [finding for finding in findings if not finding.case]
-
-
-def _kind(outcome: ItemOutcome) -> str:
+def _kind(outcome: ItemOutcome, told: _Told) -> str:
     if not outcome.item.result.judged:
         return "not-judged"
-    findings = _findings(outcome)
-    return findings[0].kind.value if findings else outcome.item.result.item.check
+    return told.findings[0].kind.value if told.findings else outcome.item.result.item.check
 
 
-def _output(grade: Grade, outcome: ItemOutcome, sources: excerpts.Sources) -> str:
+def _output(grade: Grade, outcome: ItemOutcome, told: _Told, sources: excerpts.Sources) -> str:
     """Give what is said of this case alone, else of the item: every finding with its place, and the hint."""
     result = outcome.item.result
-    of_case = outcome.case and [one for one in result.findings if one.case == outcome.case.case.id]
-    whole = [] if of_case else [_reason(outcome.item, outcome.case) if outcome.case else result.message]
-    lines = [*([result.message_staff] if result.message_staff else []), *whole]
-    for finding in _findings(outcome):
+    lines = [*([result.message_staff] if result.message_staff else []), *([] if told.own else [told.reason])]
+    for finding in told.findings:
         where = excerpts.lines_in_words(finding)
         message = f"{where}: {finding.message}" if where else finding.message
         quoted = sources.quote(finding)
