@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import shutil
+import subprocess
+import sys
 import tracemalloc
 import xml.etree.ElementTree as ET  # of documents that are ours
 from pathlib import Path
@@ -116,6 +119,42 @@ def test_what_grades_have_alike_is_held_once(graded: Path) -> None:
         assert tracemalloc.get_traced_memory()[0] / len(held) < MOST_ALIKE
     finally:
         tracemalloc.stop()
+
+
+FREED_IN_BETWEEN = """
+import sys
+from pathlib import Path
+
+from grader.batch.memory import give_back_large_blocks
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+if sys.argv[1] == "asked":
+    give_back_large_blocks()
+large = b"x" * 600_000
+del large  # by itself glibc learns from it how large blocks are
+before = resident()
+large, small = [], []
+for number in range(100):
+    large.append(b"x" * 300_000 + b"%d" % number)
+    small.append(b"y" * 20_000 + b"%d" % number)
+del large
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="the C library is not glibc")
+def test_large_blocks_go_back_to_the_system_where_small_ones_stay() -> None:
+    """Thirty megabytes are freed, and by itself the C library keeps them: small blocks lie in between."""
+    kept = {}
+    for asked in ("asked", "not asked"):
+        run = subprocess.run(
+            [sys.executable, "-c", FREED_IN_BETWEEN, asked], check=True, capture_output=True, text=True
+        )
+        kept[asked] = int(run.stdout.split()[-1])
+    assert kept["asked"] < 5_000_000
+    assert kept["not asked"] > 20_000_000
 
 
 def test_nothing_stays_open_when_a_class_is_graded(graded: Path, tmp_path: Path) -> None:
