@@ -367,7 +367,7 @@ def _graded_before(
     """The grades that an earlier batch vouches for; says why there is none where something changed."""
     if options.fresh:
         return {}
-    grades, changed = already_done(out, session, ids)
+    grades, changed = already_done(out, session, ids, options.jobs)
     if changed and options.only:
         raise UsageError(
             f"--only: this has changed since the class was graded: {changed}; grade all of it again"

@@ -34,7 +34,8 @@ from typing import TYPE_CHECKING, Any
 from grader.assignment import find_assignment, load_assignment
 from grader.batch import OutFolder, class_page
 from grader.batch.executor import BatchSetting, Executor, Graded
-from grader.batch.folder import load_grade, readable_grades
+from grader.batch.folder import load_grade
+from grader.batch.reading import readable_grades
 from grader.cli import grade as grade_command
 from grader.cli import main as grader
 from grader.reports import class_page as report
