@@ -7,8 +7,8 @@ import ctypes
 _MMAP_THRESHOLD = -3
 """M_MMAP_THRESHOLD of glibc's malloc.h: mallopt(3)."""
 
-_LARGE = 128 * 1024
-"""Bytes from which a block is large: what glibc begins with."""
+_LARGE = 256 * 1024
+"""Bytes from which a block is large: as a grade arrives, not each file of it, which would cost time."""
 
 
 def give_back_large_blocks() -> None:
