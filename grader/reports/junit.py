@@ -142,9 +142,9 @@ def _test(
     with_place: bool,
 ) -> str:
     """Write a test case that is called so, with its result and its points."""
-    told = None if outcome.verdict is Verdict.PASS else _told(outcome)
-    at = _place(grade, outcome, told) if with_place else {}
-    result = _result(grade, outcome, told, sources) if told else ""
+    explanation = None if outcome.verdict is Verdict.PASS else _explained(outcome)
+    at = _place(grade, outcome, explanation) if with_place else {}
+    result = _result(grade, outcome, explanation, sources) if explanation else ""
     points = f"      <system-out>{_escaped(_points(outcome))}</system-out>\n"
     return f"    <testcase{_attributes(about)}{_attributes(at)}>\n{result}{points}    </testcase>\n"
 
@@ -197,9 +197,9 @@ def _times(listed: Sequence[ItemOutcome]) -> list[float]:
     return [share if math.isfinite(share) else 0.0 for share in seconds]
 
 
-def _place(grade: Grade, outcome: ItemOutcome, told: _Told | None) -> dict[str, str]:
+def _place(grade: Grade, outcome: ItemOutcome, explanation: _Explanation | None) -> dict[str, str]:
     """Say the file of a test case, and the line of its first finding that has one."""
-    lines = [finding.line for finding in told.findings if finding.line] if told else []
+    lines = [finding.line for finding in explanation.findings if finding.line] if explanation else []
     at = {"line": str(lines[0])} if lines and outcome.verdict is Verdict.FAIL else {}
     return {"file": one_line(grade.submission_file)} | at
 
@@ -259,12 +259,12 @@ def _name(outcome: ItemOutcome) -> str:
     return item if outcome.case is None else f"{item}: {one_line(outcome.case.case.id)}"
 
 
-def _result(grade: Grade, outcome: ItemOutcome, told: _Told, sources: excerpts.Sources) -> str:
+def _result(grade: Grade, outcome: ItemOutcome, explanation: _Explanation, sources: excerpts.Sources) -> str:
     """Write the element that says what is wrong with a test case, or why it was not judged."""
-    message = _plain(one_line(_message(outcome, told), LONGEST_MESSAGE))
-    output = _plain(many_lines(_output(grade, outcome, told, sources), LONGEST_OUTPUT))
+    message = _plain(one_line(_message(outcome, explanation), LONGEST_MESSAGE))
+    output = _plain(many_lines(_output(grade, outcome, explanation, sources), LONGEST_OUTPUT))
     if outcome.verdict is Verdict.FAIL:
-        return _element("failure", _kind(outcome, told), message, output)
+        return _element("failure", _kind(outcome, explanation), message, output)
     if outcome.verdict is Verdict.ERROR:
         return _element("error", "grader", message, output)
     return _element("skipped", "skipped", message, output)
@@ -295,7 +295,7 @@ def _ungraded(grade: Grade, classname: str) -> str:
     return f"    <testcase{about}>\n{_element('error', 'grader', message, '')}    </testcase>\n"
 
 
-class _Told(NamedTuple):
+class _Explanation(NamedTuple):
     """What there is to tell of a test case that did not pass.
 
     ``own`` are the findings of its case, ``findings`` these or else those of no case, and ``reason`` says why
@@ -307,23 +307,23 @@ class _Told(NamedTuple):
     reason: str
 
 
-def _told(outcome: ItemOutcome) -> _Told:
+def _explained(outcome: ItemOutcome) -> _Explanation:
     result, case = outcome.item.result, outcome.case
     if case is None:
-        return _Told([], list(result.findings), result.message)
+        return _Explanation([], list(result.findings), result.message)
     own = [finding for finding in result.findings if finding.case == case.case.id]
     if own:
-        return _Told(own, own, "")
-    return _Told(
+        return _Explanation(own, own, "")
+    return _Explanation(
         [], [finding for finding in result.findings if not finding.case], _reason(outcome.item, case)
     )
 
 
-def _message(outcome: ItemOutcome, told: _Told) -> str:
+def _message(outcome: ItemOutcome, explanation: _Explanation) -> str:
     """Say by itself what is wrong: the item, the case and its shape, and why."""
     about, case = title(outcome.item), outcome.case
-    why = told.own[0].message if told.own else told.reason
-    if case is None or (told.own and f"`{case.case.id}`" in why):
+    why = explanation.own[0].message if explanation.own else explanation.reason
+    if case is None or (explanation.own and f"`{case.case.id}`" in why):
         return f"{about}: {headline(why)}"
     return text_of("item-of-case", item=about, case=case_name(case), sentence=headline(why))
 
@@ -338,17 +338,24 @@ def _reason(item: ItemGrade, case: CaseGrade) -> str:
     return text_of("fails-too", case=other) if verdict == Verdict.FAIL and other else item.result.message
 
 
-def _kind(outcome: ItemOutcome, told: _Told) -> str:
+def _kind(outcome: ItemOutcome, explanation: _Explanation) -> str:
     if not outcome.item.result.judged:
         return "not-judged"
-    return told.findings[0].kind.value if told.findings else outcome.item.result.item.check or "failure"
+    return (
+        explanation.findings[0].kind.value
+        if explanation.findings
+        else outcome.item.result.item.check or "failure"
+    )
 
 
-def _output(grade: Grade, outcome: ItemOutcome, told: _Told, sources: excerpts.Sources) -> str:
+def _output(grade: Grade, outcome: ItemOutcome, explanation: _Explanation, sources: excerpts.Sources) -> str:
     """Give what is said of this case alone, else of the item: every finding with its place, and the hint."""
     result = outcome.item.result
-    lines = [*([result.message_staff] if result.message_staff else []), *([] if told.own else [told.reason])]
-    for finding in told.findings:
+    lines = [
+        *([result.message_staff] if result.message_staff else []),
+        *([] if explanation.own else [explanation.reason]),
+    ]
+    for finding in explanation.findings:
         where = excerpts.lines_in_words(finding)
         message = f"{where}: {finding.message}" if where else finding.message
         quoted = sources.quote(finding)
