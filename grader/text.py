@@ -51,6 +51,8 @@ ASCII_FOR = str.maketrans(
 
 def one_line(text: str, limit: int = 200) -> str:
     """Make ``text`` harmless, on one line of at most ``limit`` characters."""
+    if len(text) <= limit and _is_visible_line(text):  # most are, and reports ask for thousands of them
+        return text.strip()
     return source_line(" ".join(_lines(text[: 4 * limit])).strip(), limit)
 
 
@@ -131,9 +133,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _visible(line: str) -> str:
-    if line.isprintable() and not UNSEEN.search(line):
+    if _is_visible_line(line):
         return line
     return "".join(c if is_visible(c) else escape_character(c) for c in line.expandtabs(TAB_WIDTH))
+
+
+def _is_visible_line(line: str) -> bool:
+    return line.isprintable() and (line.isascii() or not UNSEEN.search(line))
 
 
 def is_visible(character: str) -> bool:

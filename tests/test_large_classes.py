@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import shutil
+import subprocess
+import sys
 import tracemalloc
 import xml.etree.ElementTree as ET  # of documents that are ours
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from grader import pipeline
 from grader.assignment import expand_cases
-from grader.batch import OutFolder, executor, grade_class
+from grader.batch import OutFolder, executor, grade_class, reading
 from grader.batch.executor import Graded
 from grader.batch.folder import load_grade
+from grader.batch.reading import load_class, readable_grades
 from grader.batch.slim import Slimming
 from grader.cli import main
+from grader.errors import UsageError
 from grader.model import Submission
 from grader.reports import files, junit
 from tests.bundled import bundled
 from tests.reports.sample_grades import GRADES, full_marks, sample_class
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 SOLUTION = Path(__file__).resolve().parents[1] / "reference/matmul/solution.cu"
@@ -116,6 +122,76 @@ def test_what_grades_have_alike_is_held_once(graded: Path) -> None:
         assert tracemalloc.get_traced_memory()[0] / len(held) < MOST_ALIKE
     finally:
         tracemalloc.stop()
+
+
+FREED_IN_BETWEEN = """
+import sys
+from pathlib import Path
+
+from grader.batch.memory import give_back_large_blocks
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+if sys.argv[1] == "asked":
+    give_back_large_blocks()
+large = b"x" * 600_000
+del large  # by itself glibc learns from it how large blocks are
+before = resident()
+large, small = [], []
+for number in range(100):
+    large.append(b"x" * 300_000 + b"%d" % number)
+    small.append(b"y" * 20_000 + b"%d" % number)
+del large
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="the C library is not glibc")
+def test_large_blocks_go_back_to_the_system_where_small_ones_stay() -> None:
+    """Thirty megabytes are freed, and by itself the C library keeps them: small blocks lie in between."""
+    kept = {}
+    for asked in ("asked", "not asked"):
+        run = subprocess.run(
+            [sys.executable, "-c", FREED_IN_BETWEEN, asked], check=True, capture_output=True, text=True
+        )
+        kept[asked] = int(run.stdout.split()[-1])
+    assert kept["asked"] < 5_000_000
+    assert kept["not asked"] > 20_000_000
+
+
+@pytest.mark.parametrize("ending", ["all", "killed"])
+def test_processes_read_a_large_class_as_one_does(
+    ending: str, graded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the same order, without what is damaged; what is left is read here where one of them is killed."""
+    out = OutFolder(_many(graded, tmp_path / "class", MANY) / "out")
+    names = [f"student-{student:03}" for student in range(MANY)]
+    damaged = out.record_path(names.pop(4))
+    damaged.write_text(damaged.read_text(encoding="utf-8")[:-200], encoding="utf-8")
+    by_one = readable_grades(out, [*names, damaged.parent.name])
+    assert list(by_one) == names
+    assert gc.isenabled()
+    with pytest.raises(UsageError, match=f"{damaged.parent.name}.*is no stored grade"):
+        load_class(out, [*names, damaged.parent.name])
+    monkeypatch.setattr(reading, "_WORTH_PROCESSES", 1)
+    monkeypatch.setattr(reading, "_SHARE", 4)
+    shares: list[object] = []
+
+    def counted(*asked: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever it takes
+        for share in by_processes(*asked):
+            shares.append(share)
+            yield share
+            if ending == "killed" and len(shares) == 2:
+                raise BrokenProcessPool
+
+    by_processes = reading._by_processes
+    monkeypatch.setattr(reading, "_by_processes", counted)
+    by_several = readable_grades(out, [*names, damaged.parent.name], jobs=2)
+    assert len(shares) == (2 if ending == "killed" else 4)
+    assert list(by_several) == names
+    assert by_several == by_one
+    assert [grade.evidence for grade in by_several.values()] == [grade.evidence for grade in by_one.values()]
 
 
 def test_nothing_stays_open_when_a_class_is_graded(graded: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@
 
 A file appears whole or not at all: it is written beside its place and renamed. A journal line is written
 after the files it vouches for, so that a batch that is killed at any moment can go on where it stopped.
-`load_grade` reads one back, with the evidence that it was decided on, and `load_class` a class without.
+`load_grade` reads one back, with the evidence that it was decided on; `grader.batch.reading` reads a class.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ import fcntl
 import json
 import os
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.batch.slim import Slimming
 from grader.errors import StorageError, UsageError
 from grader.reports import record_json
 from grader.submission import lines
@@ -378,22 +377,10 @@ def load_grade(out: OutFolder, submission: str) -> Grade:
     return record_json.load(out.record(submission), str(out.record_path(submission)), submission)
 
 
-def load_class(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
-    """The stored grades of a class as its reports need them, without evidence; raises as `load_grade`."""
-    slim = Slimming()
-    return [slim(load_grade(out, name)) for name in ids]
-
-
-def readable_grades(out: OutFolder, ids: Iterable[str]) -> dict[str, Grade]:
-    """Those of these grades that can be read, as `load_class` gives them, by id.
-
-    What a power cut damaged is left out, so that it is graded again.
-    """
-    slim, grades = Slimming(), {}
-    for name in ids:
-        with suppress(UsageError):
-            grades[name] = slim(load_grade(out, name))
-    return grades
+def load_shown(out: OutFolder, submission: str) -> Grade:
+    """The same as the reports of a class need it: its evidence is checked and left out, but for a digest."""
+    path = str(out.record_path(submission))
+    return record_json.load(out.record(submission), path, submission, with_evidence=False)
 
 
 def evidence_of(out: OutFolder, grade: Grade) -> Evidence:

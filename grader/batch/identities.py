@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from grader.batch.folder import load_class
+from grader.batch.reading import load_class
 from grader.course.anonymous import Identities, Identity, identified, nobody_yet
 from grader.errors import UsageError
 from grader.model.codec import Misfit, decode, encode

@@ -12,9 +12,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from grader.batch.adjusting import BESIDE
-from grader.batch.folder import IMPORT, load_grade, readable_grades
+from grader.batch.folder import IMPORT, load_grade
 from grader.batch.identities import identities_in
 from grader.batch.identities import keep as keep_identities
+from grader.batch.reading import readable_grades
 from grader.batch.resume import differences, write
 from grader.course.anonymous import identified, named, nameless
 from grader.course.decisions import FILE_NAME

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from grader import pipeline
 from grader.assignment import draw_seed
-from grader.batch.folder import BatchSession, load_class, load_grade, readable_grades
+from grader.batch.folder import BatchSession, load_grade
+from grader.batch.reading import load_class, readable_grades
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
 from grader.reports import files
@@ -68,8 +69,12 @@ def must_be_known(submissions: Sequence[Submission], only: Sequence[str]) -> Non
         raise UsageError(f"--only {escaped(unknown[0])}: no submission is called so; --dry-run lists them")
 
 
-def already_done(out: OutFolder, session: BatchSession, ids: Sequence[str]) -> tuple[dict[str, Grade], str]:
+def already_done(
+    out: OutFolder, session: BatchSession, ids: Sequence[str], jobs: int
+) -> tuple[dict[str, Grade], str]:
     """The grades that an earlier batch vouches for, by id, or what has changed since, for which none holds.
+
+    They are read by as many processes as ``jobs``.
 
     Raises UsageError where the folder holds another assignment's grades, or another part of the class.
     """
@@ -90,7 +95,7 @@ def already_done(out: OutFolder, session: BatchSession, ids: Sequence[str]) -> t
         return {}, ", ".join(differences(earlier, session))
     out.bring_back(ids)
     digests = out.finished()
-    grades = readable_grades(out, digests)
+    grades = readable_grades(out, digests, jobs)
     return {name: grade for name, grade in grades.items() if grade.submission_digest == digests[name]}, ""
 
 

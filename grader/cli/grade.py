@@ -27,6 +27,7 @@ from grader.batch.class_page import PageInProgress, class_files, write_similar
 from grader.batch.folder import IMPORT, load_grade
 from grader.batch.identities import keep as keep_identities
 from grader.batch.identities import require_identities
+from grader.batch.memory import give_back_large_blocks
 from grader.batch.resume import (
     already_done,
     digest_of_class,
@@ -366,7 +367,7 @@ def _graded_before(
     """The grades that an earlier batch vouches for; says why there is none where something changed."""
     if options.fresh:
         return {}
-    grades, changed = already_done(out, session, ids)
+    grades, changed = already_done(out, session, ids, options.jobs)
     if changed and options.only:
         raise UsageError(
             f"--only: this has changed since the class was graded: {changed}; grade all of it again"
@@ -411,6 +412,7 @@ def _grade_all(
         every=0 if console.is_terminal else progress.MINUTE,
     )
     page = PageInProgress(out, done, len(done) + number)
+    give_back_large_blocks()
     slim, graded = Slimming(), {}
     with log, Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=number)
@@ -430,4 +432,5 @@ def _write_files(options: argparse.Namespace, grades: Sequence[Grade], out: OutF
     """Write what --json, --junit and --html ask for."""
     setup.write(options.json, grade_json.dump_all(grades))
     setup.write(options.junit, junit.parts(grades, options.junit_dialect))
-    setup.write(options.html, class_page.render(grades, source_of=out.source_lines))
+    if options.html:  # a page of thousands takes seconds
+        setup.write(options.html, class_page.render(grades, source_of=out.source_lines))

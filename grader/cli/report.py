@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.class_page import class_files
-from grader.batch.folder import load_class, load_grade
+from grader.batch.folder import load_grade
+from grader.batch.reading import load_class
 from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.reports import files

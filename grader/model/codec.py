@@ -2,7 +2,9 @@
 
 Fields that have their default are left out. Tuples are arrays, fractions and bytes (base64) texts, floats
 that are not finite ``"inf"``, ``"-inf"`` and ``"nan"``. What is read back may be foreign: each value is
-checked against the type of its field, and keys that a later version added are passed over.
+checked against the type of its field, and keys that a later version added are passed over. `decode` reads
+one value and says where it does not fit; `fits` only tells whether it does, of many values at once: of what
+is read by the thousand much is not shown, and it is enough to know that it could be read.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -24,7 +27,7 @@ from grader import model
 from grader.model.trace import TraceScene
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 EXACT = re.compile(r"-?\d{1,400}(/0*[1-9]\d{0,400})?")
 """``25/3``; the length is bounded because arithmetic on what a file holds should be."""
@@ -204,3 +207,74 @@ def _leaf(kind: Any, value: Any) -> Any:  # noqa: ANN401 - as above
         except (binascii.Error, ValueError):
             raise Misfit("expected base64") from None
     raise Misfit(f"expected {expected.get(kind, f'a {kind.__name__}')}")
+
+
+def fits(kind: Any, values: Sequence[Any]) -> bool:  # noqa: ANN401 - as above
+    """Whether `decode` could read every one of these values as this type.
+
+    Nothing is built, and values that lie at the same place in records of one type are looked at together:
+    their types are those of a column of a table.
+    """
+    if kind is Any or set(map(type, values)) <= {kind}:
+        return True
+    judge, of = _judge(kind)
+    return judge(of, values)
+
+
+@cache
+def _judge(kind: Any) -> tuple[Callable[[Any, Sequence[Any]], bool], Any]:  # noqa: ANN401 - as above
+    """What judges values of this type, and what it has to know of the type: the counterpart of `_reader`."""
+    judges: dict[Callable[[Any, Any], Any], Callable[[Any, Sequence[Any]], bool]] = {
+        _record: _records_fit,
+        _either: _all_fit_one,
+        _member: _are_members,
+        _tuple: _arrays_fit,
+        _leaf: _leaves_fit,
+    }
+    read, of = _reader(kind)
+    return judges[read], of
+
+
+def _records_fit(kind: Any, values: Sequence[Any]) -> bool:  # noqa: ANN401 - as above
+    if set(map(type, values)) != {dict}:
+        return False
+    names = set().union(*values)
+    for name, hint, default in _fields(kind):
+        column = [value[name] for value in values if name in value] if name in names else []
+        if default is MISSING and len(column) < len(values):
+            return False
+        if column and not fits(hint, column):
+            return False
+    return True
+
+
+def _all_fit_one(kinds: tuple[Any, ...], values: Sequence[Any]) -> bool:
+    """Whether each value fits one of these types."""
+    if type(None) in kinds:
+        kinds = tuple(kind for kind in kinds if kind is not type(None))
+        values = [value for value in values if value is not None]
+    if len(kinds) == 1:
+        return fits(kinds[0], values)
+    return all(any(fits(kind, [value]) for kind in kinds) for value in values)
+
+
+def _arrays_fit(kinds: tuple[Any, ...], values: Sequence[Any]) -> bool:
+    if set(map(type, values)) != {list}:
+        return False
+    if len(kinds) == 2 and kinds[1] is Ellipsis:  # noqa: PLR2004 - the type and the dots
+        return fits(kinds[0], list(chain.from_iterable(values)))
+    return set(map(len, values)) == {len(kinds)} and all(map(fits, kinds, zip(*values, strict=True)))
+
+
+def _are_members(members: dict[Any, Enum], values: Sequence[Any]) -> bool:
+    return set(map(type, values)) <= {str, int} and members.keys() >= set(values)
+
+
+def _leaves_fit(kind: Any, values: Sequence[Any]) -> bool:  # noqa: ANN401 - as above
+    try:
+        for value in values:
+            if type(value) is not kind:
+                _leaf(kind, value)
+    except Misfit:
+        return False
+    return True

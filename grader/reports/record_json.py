@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grader import model
 from grader.errors import UsageError
-from grader.model.codec import Misfit, decode, encode
+from grader.model.codec import Misfit, decode, encode, fits
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -29,13 +29,18 @@ def dump(grade: Grade) -> str:
     return json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def load(text: str, name: str = "record.json", submission: str | None = None) -> Grade:
+def load(
+    text: str, name: str = "record.json", submission: str | None = None, *, with_evidence: bool = True
+) -> Grade:
     """Read it back; ``name`` is the file's for messages.
+
+    Without its evidence a grade takes half the time: all of the record is checked just so, but of the
+    evidence only the backend and the build's digest are given.
 
     Raises UsageError for what is no such file, and for the record of another than the named submission.
     """
     try:
-        grade: Grade = _grade(text)
+        grade: Grade = _grade(text, with_evidence=with_evidence)
         if submission not in (None, grade.submission_id):
             raise Misfit("it is the record of another submission")
     except (ValueError, RecursionError) as problem:
@@ -44,14 +49,27 @@ def load(text: str, name: str = "record.json", submission: str | None = None) ->
     return grade
 
 
-def _grade(text: str) -> Any:  # noqa: ANN401 - `decode` has no type for mypy
+def _grade(text: str, *, with_evidence: bool) -> Any:  # noqa: ANN401 - `decode` has no type for mypy
     if len(text) > MOST_CHARACTERS:
         raise Misfit(f"expected at most {MOST_CHARACTERS // 2**20} MiB")
     record = json.loads(text)
     version = record.get("format_version") if isinstance(record, dict) else None
     if version != FORMAT_VERSION:
         raise Misfit(f"expected format version {FORMAT_VERSION}")
-    return decode(model.Grade, record.get("grade"), "grade")
+    grade = record.get("grade")
+    return decode(model.Grade, grade if with_evidence else _with_little_evidence(grade), "grade")
+
+
+def _with_little_evidence(grade: Any) -> Any:  # noqa: ANN401 - what a file holds
+    """A stored grade of whose evidence the backend and the build's digest are left, if all of it fits.
+
+    Evidence that does not fit stays, for `decode` to say where.
+    """
+    evidence = grade.get("evidence") if isinstance(grade, dict) else None
+    if evidence is None or not fits(model.Evidence, [evidence]):
+        return grade
+    build = {key: evidence["build"][key] for key in ("ok", "digest") if key in evidence["build"]}
+    return grade | {"evidence": {"backend": evidence["backend"], "build": build}}
 
 
 def _without_options(grade: Grade) -> Grade:

@@ -9,7 +9,7 @@ word. Names in what was timed come from files of the staff: they are made harmle
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from grader.checks.credit import decimals, milliseconds
@@ -142,6 +142,7 @@ def _number(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"  # noqa: PLR2004 - four digits need no decimals
 
 
+@lru_cache(maxsize=1024)  # a class has few different ones, and fractions are slow to divide
 def number(points: Fraction) -> int | float:
     """Round to two decimals; whole points are an ``int``."""
     rounded = round(points, 2)

@@ -21,7 +21,8 @@ from distributed import Client, Future, LocalCluster
 
 from grader.batch import OutFolder
 from grader.batch.executor import Graded
-from grader.batch.folder import load_class, load_grade
+from grader.batch.folder import load_grade
+from grader.batch.reading import load_class
 from grader.batch.resume import store
 from grader.model import Submission
 from grader.reports import files

@@ -34,7 +34,8 @@ from typing import TYPE_CHECKING, Any
 from grader.assignment import find_assignment, load_assignment
 from grader.batch import OutFolder, class_page
 from grader.batch.executor import BatchSetting, Executor, Graded
-from grader.batch.folder import load_grade, readable_grades
+from grader.batch.folder import load_grade
+from grader.batch.reading import readable_grades
 from grader.cli import grade as grade_command
 from grader.cli import main as grader
 from grader.reports import class_page as report
@@ -50,6 +51,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = "tiled-matmul"
 RECORDED = 30
 """Different submissions that are graded where the others are recorded."""
+READ = 300
+"""Grades that are read in several ways, at most."""
 INTERVAL = 0.5
 """Seconds between two looks at the processes."""
 SETTLED = 0.25
@@ -187,6 +190,7 @@ def end(out: OutFolder, number: int) -> Iterator[tuple[str, float, int]]:
     began = time.perf_counter()
     stored = readable_grades(out, names)
     yield "grades read, as to go on", time.perf_counter() - began, 0
+    yield from reading_costs(out, list(names)[:READ])
     grades = list(stored.values())
     if len(grades) != number:
         raise SystemExit(f"{len(grades)} grades of {number} are there")
@@ -198,6 +202,24 @@ def end(out: OutFolder, number: int) -> Iterator[tuple[str, float, int]]:
         class_page.write_similar(other, assignment, {one.submission_id: out.source(one) for one in grades})
         page = other.path / class_page.SIMILAR
         yield page.name, time.perf_counter() - began, page.stat().st_size
+
+
+def reading_costs(out: OutFolder, names: Sequence[str]) -> Iterator[tuple[str, float, int]]:
+    """Processor time of reading some of the grades without their evidence and with it, the least of three."""
+    ways: dict[str, Callable[[], object]] = {
+        "by one process": lambda: readable_grades(out, names, 1),
+        "with evidence": lambda: [load_grade(out, name).verdict for name in names],
+    }
+    seconds = {name: min(_processor_time(read) for _ in range(3)) for name, read in ways.items()}
+    for name, least in seconds.items():
+        ratio = least / seconds["by one process"]
+        yield f"{len(names)} {name}, {ratio:.1f} x", least, 0
+
+
+def _processor_time(action: Callable[[], object]) -> float:
+    began = time.process_time()
+    action()
+    return time.process_time() - began
 
 
 def class_costs(out: OutFolder, grades: Sequence[Grade]) -> Iterator[tuple[str, float, int]]:
@@ -310,7 +332,8 @@ def _print(seen: Watched, number: int) -> None:
     settled = next((row[1] for row in seen.rows if row[0] >= SETTLED * seen.seconds), 0)
     _say(
         f"parent: peak {_peak(seen):.0f} MiB; {settled / _MIB:.0f} MiB after a quarter of the time, then "
-        f"{60 * seen.slope() / _MIB:+.1f} MiB a minute; "
+        f"{60 * seen.slope() / _MIB:+.1f} MiB a minute, "
+        f"{seen.slope() * seen.seconds / number / 1000:+.1f} kB a submission; "
         f"all below it: peak {max(row[2] for row in seen.rows) / _MIB:.0f} MiB"
     )
     _say(

@@ -7,18 +7,21 @@ import math
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.errors import UsageError
-from grader.model import Build, CaseEvidence, Evidence, Grade, codec
-from grader.model.codec import NAMES, decode, encode
+from grader.model import Build, CaseEvidence, Comparison, Evidence, Grade, WrongElement, codec
+from grader.model.codec import NAMES, Misfit, decode, encode, fits
 from grader.reports import class_table, grade_json, junit, record_json, text
 from grader.reports.class_table import render_class
 from tests.reports.sample_grades import CASES, GRADES, SOURCE, full_marks, partial_credit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PLAIN = st.one_of(
     st.none(), st.booleans(), st.integers(-9, 9), st.text(max_size=3), st.just({"clock": [1, 2.5]})
@@ -89,12 +92,80 @@ def test_every_grade_comes_back_as_it_was(grade: Grade) -> None:
     """Whatever fields the records have, its evidence among them, through the text of the file."""
     stored = json.loads(json.dumps(encode(grade), allow_nan=False))
     assert same(decode(Grade, stored), grade)
+    assert fits(Grade, [stored, stored])
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - JSON
+    """Every place in a JSON value, by the keys that lead to it."""
+    yield path
+    entries = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, item in entries:
+        yield from places(item, (*path, key))
+
+
+def changed(value: Any, path: tuple[Any, ...], other: Any) -> Any:  # noqa: ANN401 - as above
+    """A copy with another value at a place; without it where the other is `...`."""
+    if not path:
+        return other
+    copy, (key, *rest) = (value | {} if isinstance(value, dict) else list(value)), path
+    if other is ... and not rest:
+        del copy[key]
+    else:
+        copy[key] = changed(value[key], tuple(rest), other)
+    return copy
+
+
+FOREIGN: tuple[Any, ...] = (
+    ...,
+    None,
+    True,
+    7,
+    -1,
+    2.5,
+    "",
+    "inf",
+    "1/3",
+    "1/0",
+    "pass",
+    "é",
+    [],
+    [1],
+    [[1, 2]],
+    {},
+    {"ok": 1},
+)
+"""What may stand in a damaged or forged file where something else should."""
+
+
+def is_read(value: Any) -> bool:  # noqa: ANN401 - as above
+    """Whether `decode` reads it as a grade."""
+    try:
+        decode(Grade, value)
+    except Misfit:
+        return False
+    return True
+
+
+def test_what_is_looked_at_all_together_fits_where_it_can_be_read() -> None:
+    """With every value of a stored grade in turn replaced or left out, in the evidence as elsewhere."""
+    wrong = Comparison("C", 9, 1, 0, math.inf, 1e-5, WrongElement((1, 2), 1.5, math.nan, 1e-5))
+    evidence = replace(SEEN, cases=(replace(SEEN.cases[1], comparisons=(wrong,)),))
+    grade = replace(whole(), items=whole().items[2:3], cases=whole().cases[:1], evidence=evidence)
+    stored = encode(without_options(grade))
+    for path in list(places(stored))[1:]:
+        for foreign in FOREIGN:
+            other = changed(stored, path, foreign)
+            assert fits(Grade, [stored, other]) == is_read(other), (path, foreign)
+
+
+SEEN = Evidence("emulator", Build(ok=True), (CaseEvidence(CASES[0]), CaseEvidence(CASES[3])))
 
 
 def whole() -> Grade:
     """A grade with what it was decided on."""
-    evidence = Evidence("emulator", Build(ok=True), (CaseEvidence(CASES[0]), CaseEvidence(CASES[3])))
-    return replace(partial_credit(), evidence=evidence)
+    return replace(partial_credit(), evidence=SEEN)
 
 
 @pytest.mark.parametrize("name", GRADES)
@@ -131,6 +202,15 @@ def test_points_and_what_is_not_finite_come_back() -> None:
 def test_what_a_grade_was_decided_on_comes_with_it() -> None:
     """Equality of grades leaves it out, so it is looked at by itself."""
     assert record_json.load(record_json.dump(whole())).evidence == whole().evidence
+
+
+def test_of_the_evidence_a_class_is_read_with_the_backend_and_the_digest_of_the_build() -> None:
+    """That is what its reports need; all else is as it was, and a grade without evidence has none."""
+    grade = replace(whole(), evidence=replace(SEEN, build=Build(ok=True, digest="d1")))
+    read = record_json.load(record_json.dump(grade), with_evidence=False)
+    assert read == record_json.load(record_json.dump(grade))
+    assert read.evidence == Evidence("emulator", Build(ok=True, digest="d1"))
+    assert record_json.load(record_json.dump(full_marks()), with_evidence=False).evidence is None
 
 
 def test_keys_of_a_later_version_are_passed_over() -> None:
@@ -174,10 +254,11 @@ def test_a_file_that_does_not_fit_is_refused_at_the_place(path: str, value: obje
     for key in parents:
         holder = holder[key]
     holder[last] = value
-    with pytest.raises(UsageError) as refused:
-        record_json.load(json.dumps(data), "out/record.json")
-    assert said in str(refused.value)
-    assert str(refused.value).startswith("out/record.json is no stored grade: ")
+    for with_evidence in (True, False):
+        with pytest.raises(UsageError) as refused:
+            record_json.load(json.dumps(data), "out/record.json", with_evidence=with_evidence)
+        assert said in str(refused.value)
+        assert str(refused.value).startswith("out/record.json is no stored grade: ")
 
 
 @pytest.mark.parametrize(
@@ -199,16 +280,18 @@ def test_a_file_that_does_not_fit_is_refused_at_the_place(path: str, value: obje
 )
 def test_anything_else_is_refused_too(foreign: str) -> None:
     """Truncated or of another kind: with a message, never with a traceback."""
-    with pytest.raises(UsageError, match=r"is no stored grade: .*; grade the submission again"):
-        record_json.load(foreign)
+    for with_evidence in (True, False):
+        with pytest.raises(UsageError, match=r"is no stored grade: .*; grade the submission again"):
+            record_json.load(foreign, with_evidence=with_evidence)
 
 
 def test_the_record_of_another_submission_is_refused() -> None:
     """Its reports would be written into the folder of somebody else."""
     stored = record_json.dump(full_marks())
     assert record_json.load(stored, "record.json", "ada").submission_id == "ada"
-    with pytest.raises(UsageError, match="it is the record of another submission"):
-        record_json.load(stored, "record.json", "bob")
+    for with_evidence in (True, False):
+        with pytest.raises(UsageError, match="it is the record of another submission"):
+            record_json.load(stored, "record.json", "bob", with_evidence=with_evidence)
 
 
 def test_builds_within_builds_without_end_are_refused() -> None:
@@ -216,5 +299,8 @@ def test_builds_within_builds_without_end_are_refused() -> None:
     nested = '{"ok":true,"others":[["k",' * 30_000 + '{"ok":true}' + "]]}" * 30_000
     stored = record_json.dump(whole())
     assert '"build":{"ok":true}' in stored
-    with pytest.raises(UsageError, match="is no stored grade"):
-        record_json.load(stored.replace('"build":{"ok":true}', f'"build":{nested}'))
+    for with_evidence in (True, False):
+        with pytest.raises(UsageError, match="is no stored grade"):
+            record_json.load(
+                stored.replace('"build":{"ok":true}', f'"build":{nested}'), with_evidence=with_evidence
+            )
