@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import math
 import re
+import xml.etree.ElementTree as ET  # only written here, never parsed
 from collections import Counter
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
+
+from junit_xml import TestCase, TestSuite
 
 from grader.checks import CHECKS
 from grader.messages import text_of
@@ -77,31 +80,28 @@ def parts(
     further: excerpts.Further = excerpts.NONE_FURTHER,
 ) -> Iterator[str]:
     """What `render` writes, suite by suite: that of a large class takes more memory than the class."""
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites{_attributes(_counts(grades, dialect))}>\n'
+    root = ET.Element("testsuites", _counts(grades, dialect))
+    root.text = "\n"
+    opening, _, closing = ET.tostring(root, encoding="unicode").partition("\n")
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{opening}\n'
     for grade in grades:
         quoted = excerpts.Sources(grade.submission_file, sources.get(grade.submission_id, ()), further)
-        yield _suite(grade, dialect, quoted)
-    yield "</testsuites>\n"
+        suite = _suite_element(grade, dialect, quoted)
+        ET.indent(suite, level=1)
+        yield f"  {ET.tostring(suite, encoding='unicode')}\n"
+    yield f"{closing}\n"
 
 
 def _counts(grades: Iterable[Grade], dialect: str) -> dict[str, str]:
-    """The attributes of the whole document."""
+    """The attributes of the whole document; an error of ours that no item tells of is a test of its own."""
     total: Counter[str] = Counter(tests=0, failures=0, errors=0)
     for grade in grades:
-        total.update(_counts_of(grade, _outcomes(grade, dialect)))
-    return {name: str(total[name]) for name in ("tests", "failures", "errors")}
-
-
-def _counts_of(grade: Grade, listed: Sequence[ItemOutcome]) -> dict[str, int]:
-    """Count the tests of a suite; an error of ours that no item tells of is one by itself."""
-    verdicts = Counter(outcome.verdict for outcome in listed)
-    alone = bool(grade.error) and not verdicts[Verdict.ERROR]
-    return {
-        "errors": verdicts[Verdict.ERROR] + alone,
-        "failures": verdicts[Verdict.FAIL],
-        "skipped": verdicts[Verdict.SKIP],
-        "tests": len(listed) + alone,
-    }
+        verdicts = Counter(outcome.verdict for outcome in _outcomes(grade, dialect))
+        alone = bool(grade.error) and not verdicts[Verdict.ERROR]
+        total["tests"] += verdicts.total() + alone
+        total["failures"] += verdicts[Verdict.FAIL]
+        total["errors"] += verdicts[Verdict.ERROR] + alone
+    return {name: str(number) for name, number in total.items()}
 
 
 def _outcomes(grade: Grade, dialect: str) -> list[ItemOutcome]:
@@ -109,59 +109,15 @@ def _outcomes(grade: Grade, dialect: str) -> list[ItemOutcome]:
 
 
 @in_its_words
-def _suite(grade: Grade, dialect: str, sources: excerpts.Sources) -> str:
-    """Write the suite of a submission.
-
-    That of a class is made of such text by hand: as trees of elements it took twice the time.
-    """
-    name = one_line(grade.submission_id) or "submission"
-    classname = f"{one_line(grade.assignment_id)}.{name.replace('.', '_')}"
+def _suite_element(grade: Grade, dialect: str, sources: excerpts.Sources) -> ET.Element:
     listed = _outcomes(grade, dialect)
-    counts, times = _counts_of(grade, listed), _times(listed)
-    shown = {"name": name, "time": f"{sum(times):.3f}"} | {key: str(value) for key, value in counts.items()}
-    properties = (
-        f"      <property{_attributes({'name': key, 'value': value})} />\n"
-        for key, value in _properties(grade).items()
-    )
-    tests = []
-    for outcome, seconds in zip(listed, times, strict=True):
-        about = {"name": _name(outcome), "classname": classname, "time": f"{seconds:.3f}"}
-        tests.append(_test(grade, outcome, about, sources, with_place=dialect == "extended"))
-    if counts["tests"] > len(listed):
-        tests.append(_ungraded(grade, classname))
-    opening = f"  <testsuite{_attributes(dict(sorted(shown.items())))}>\n    <properties>\n"
-    return "".join((opening, *properties, "    </properties>\n", *tests, "  </testsuite>\n"))
-
-
-def _test(
-    grade: Grade,
-    outcome: ItemOutcome,
-    about: Mapping[str, str],
-    sources: excerpts.Sources,
-    *,
-    with_place: bool,
-) -> str:
-    """Write a test case that is called so, with its result and its points."""
-    explanation = None if outcome.verdict is Verdict.PASS else _explained(outcome)
-    at = _place(grade, outcome, explanation) if with_place else {}
-    result = _result(grade, outcome, explanation, sources) if explanation else ""
-    points = f"      <system-out>{_escaped(_points(outcome))}</system-out>\n"
-    return f"    <testcase{_attributes(about)}{_attributes(at)}>\n{result}{points}    </testcase>\n"
-
-
-def _attributes(values: Mapping[str, str]) -> str:
-    """Write the attributes of an element, each with the space before it."""
-    return "".join(f' {name}="{_escaped_in_attribute(value)}"' for name, value in values.items())
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _escaped_in_attribute(text: str) -> str:
-    """Write out what ends an attribute, and the blanks that a parser would make spaces (XML 1.0, 3.3.3)."""
-    plain = _escaped(text).replace('"', "&quot;")
-    return plain.replace("\r", "&#13;").replace("\n", "&#10;").replace("\t", "&#09;")
+    suite: ET.Element = _suite(grade, listed, sources).build_xml_doc()
+    # The schema has no such attribute, and nothing is ever disabled.
+    del suite.attrib["disabled"]
+    _add_times(suite, listed)
+    if dialect == "extended":
+        _add_places(suite, grade, listed)
+    return suite
 
 
 def outcomes(grade: Grade) -> Iterator[ItemOutcome]:
@@ -188,20 +144,26 @@ def _per_item(grade: Grade) -> Iterator[ItemOutcome]:
         yield ItemOutcome(item, None, item.result.verdict, item.points, most)
 
 
-def _times(listed: Sequence[ItemOutcome]) -> list[float]:
+def _add_times(suite: ET.Element, listed: Sequence[ItemOutcome]) -> None:
     """Give each test case its share of its case's seconds, so that those of the suite add up."""
     shares = Counter(outcome.case.case.id for outcome in listed if outcome.case)
-    seconds = (
-        outcome.case.seconds / shares[outcome.case.case.id] if outcome.case else 0.0 for outcome in listed
-    )
-    return [share if math.isfinite(share) else 0.0 for share in seconds]
+    total = 0.0
+    for test, outcome in zip(suite.iter("testcase"), [*listed, None], strict=False):
+        case = outcome.case if outcome else None
+        seconds = case.seconds / shares[case.case.id] if case else 0.0
+        seconds = seconds if math.isfinite(seconds) else 0.0
+        test.set("time", f"{seconds:.3f}")
+        total += seconds
+    suite.set("time", f"{total:.3f}")
 
 
-def _place(grade: Grade, outcome: ItemOutcome, explanation: _Explanation | None) -> dict[str, str]:
-    """Say the file of a test case, and the line of its first finding that has one."""
-    lines = [finding.line for finding in explanation.findings if finding.line] if explanation else []
-    at = {"line": str(lines[0])} if lines and outcome.verdict is Verdict.FAIL else {}
-    return {"file": one_line(grade.submission_file)} | at
+def _add_places(suite: ET.Element, grade: Grade, listed: Sequence[ItemOutcome]) -> None:
+    """Say the file of each test case, and the line of its first finding that has one."""
+    for test, outcome in zip(suite.iter("testcase"), listed, strict=False):
+        test.set("file", one_line(grade.submission_file))
+        lines = [finding.line for finding in _explained(outcome).findings if finding.line]
+        if lines and outcome.verdict is Verdict.FAIL:
+            test.set("line", str(lines[0]))
 
 
 def _verdicts(item: ItemGrade, cases: list[CaseGrade]) -> list[Verdict]:
@@ -223,6 +185,15 @@ def _cases_of(item: ItemGrade, grade: Grade) -> list[CaseGrade]:
         for case in grade.cases
         if not rubric.cases or case.case.id in named or named & set(case.case.tags)
     ]
+
+
+def _suite(grade: Grade, listed: Sequence[ItemOutcome], sources: excerpts.Sources) -> TestSuite:
+    name = one_line(grade.submission_id) or "submission"
+    classname = f"{one_line(grade.assignment_id)}.{name.replace('.', '_')}"
+    tests = [_test(grade, outcome, classname, sources) for outcome in listed]
+    if grade.error and not any(test.is_error() for test in tests):
+        tests.append(_ungraded(grade, classname))
+    return TestSuite(name, tests, properties=_properties(grade))
 
 
 def _properties(grade: Grade) -> dict[str, str]:
@@ -254,25 +225,23 @@ def _properties(grade: Grade) -> dict[str, str]:
     return {one_line(key): one_line(value) for key, value in shown.items()}
 
 
-def _name(outcome: ItemOutcome) -> str:
-    item = one_line(outcome.item.result.item.id)
-    return item if outcome.case is None else f"{item}: {one_line(outcome.case.case.id)}"
-
-
-def _result(grade: Grade, outcome: ItemOutcome, explanation: _Explanation, sources: excerpts.Sources) -> str:
-    """Write the element that says what is wrong with a test case, or why it was not judged."""
+def _test(grade: Grade, outcome: ItemOutcome, classname: str, sources: excerpts.Sources) -> TestCase:
+    name = one_line(outcome.item.result.item.id)
+    if outcome.case is not None:
+        name += f": {one_line(outcome.case.case.id)}"
+    test = TestCase(name, classname, stdout=_points(outcome))
+    if outcome.verdict is Verdict.PASS:
+        return test
+    explanation = _explained(outcome)
     message = _plain(one_line(_message(outcome, explanation), LONGEST_MESSAGE))
     output = _plain(many_lines(_output(grade, outcome, explanation, sources), LONGEST_OUTPUT))
-    if outcome.verdict is Verdict.FAIL:
-        return _element("failure", _kind(outcome, explanation), message, output)
-    if outcome.verdict is Verdict.ERROR:
-        return _element("error", "grader", message, output)
-    return _element("skipped", "skipped", message, output)
-
-
-def _element(name: str, kind: str, message: str, output: str) -> str:
-    opening = f"      <{name}{_attributes({'type': kind, 'message': message})}"
-    return f"{opening}>{_escaped(output)}</{name}>\n" if output else f"{opening} />\n"
+    if outcome.verdict == Verdict.FAIL:
+        test.add_failure_info(message, output, _kind(outcome, explanation))
+    elif outcome.verdict == Verdict.ERROR:
+        test.add_error_info(message, output, "grader")
+    elif outcome.verdict == Verdict.SKIP:
+        test.add_skipped_info(message, output)
+    return test
 
 
 def _plain(text: str) -> str:
@@ -288,11 +257,13 @@ def _points(outcome: ItemOutcome) -> str:
     return "\n".join(lines)
 
 
-def _ungraded(grade: Grade, classname: str) -> str:
+def _ungraded(grade: Grade, classname: str) -> TestCase:
     """Carry an error of ours that no item tells of: it must not look like a suite that passed."""
-    message = one_line(text_of("not-graded-because", reason=grade.error), LONGEST_MESSAGE)
-    about = _attributes({"name": "grading", "classname": classname, "time": "0.000"})
-    return f"    <testcase{about}>\n{_element('error', 'grader', message, '')}    </testcase>\n"
+    test = TestCase("grading", classname)
+    test.add_error_info(
+        one_line(text_of("not-graded-because", reason=grade.error), LONGEST_MESSAGE), None, "grader"
+    )
+    return test
 
 
 class _Explanation(NamedTuple):
@@ -341,11 +312,7 @@ def _reason(item: ItemGrade, case: CaseGrade) -> str:
 def _kind(outcome: ItemOutcome, explanation: _Explanation) -> str:
     if not outcome.item.result.judged:
         return "not-judged"
-    return (
-        explanation.findings[0].kind.value
-        if explanation.findings
-        else outcome.item.result.item.check or "failure"
-    )
+    return explanation.findings[0].kind.value if explanation.findings else outcome.item.result.item.check
 
 
 def _output(grade: Grade, outcome: ItemOutcome, explanation: _Explanation, sources: excerpts.Sources) -> str:
