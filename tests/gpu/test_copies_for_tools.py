@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import tempfile
 import time
 from collections import Counter
@@ -121,6 +122,8 @@ def side_by_side(device: PretendGpu, monkeypatch: pytest.MonkeyPatch, sources: l
 
     monkeypatch.setattr(tempfile, "tempdir", str(tempfile.mkdtemp()))
     monkeypatch.setattr(pool, "ran_silently", held)
+    # A limit is the process's, which several threads would not give back as it was.
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     with ThreadPoolExecutor(len(sources)) as threads:
         return list(threads.map(lambda source: graded(device, source), sources))
 
