@@ -73,7 +73,7 @@ def work_off(job: Job, pending: Sequence[int], tell: Tell) -> None:
     device = job.device(tell)
     if len(pending) == len(job.cases):
         tell("resources", resources(job, device))
-    codes = _codes(job, device)
+    codes = codes_of(job, device)
     for at in pending:
         tell("begin", at)
         if _one(job, device, codes, at, Fenced, tell)["state"] in ENDING:
@@ -88,7 +88,7 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
     """
     patience = PATIENCE
     device = job.device(tell)
-    codes = _codes(job, device)
+    codes = codes_of(job, device)
     dead: DeviceFault | None = None
     for at in range(len(job.cases)):
         tell("begin", at)
@@ -124,7 +124,7 @@ def _is_held(lock: IO[bytes]) -> bool:
     return False
 
 
-def _codes(job: Job, device: Device) -> dict[str, Code]:
+def codes_of(job: Job, device: Device) -> dict[str, Code]:
     """The code of all kernels, for all cases of this process."""
     return {name: code_of(device, kernel, job.folder) for name, kernel in job.request["kernels"].items()}
 

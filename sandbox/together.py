@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from arena import Exact
 from case import laid_out
-from loaded import code_of
-from tasks import PATIENCE, give_way
+from tasks import PATIENCE, codes_of, give_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +32,7 @@ def work_off_together(job: Job, tell: Tell) -> None:
     """
     patience = PATIENCE
     device = job.device(tell)
-    codes = {name: code_of(device, kernel, job.folder) for name, kernel in job.request["kernels"].items()}
+    codes = codes_of(job, device)
     streams = device.streams(AT_ONCE)
     for wave in _waves(job):
         patience -= give_way(job.request["give_way"], patience)

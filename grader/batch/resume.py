@@ -70,11 +70,11 @@ def must_be_known(submissions: Sequence[Submission], only: Sequence[str]) -> Non
 
 
 def already_done(
-    out: OutFolder, session: BatchSession, ids: Sequence[str], jobs: int
+    out: OutFolder, session: BatchSession, ids: Sequence[str], jobs: int | None
 ) -> tuple[dict[str, Grade], str]:
     """The grades that an earlier batch vouches for, by id, or what has changed since, for which none holds.
 
-    They are read by as many processes as ``jobs``.
+    They are read by as many processes as ``jobs``, by default as there are cores.
 
     Raises UsageError where the folder holds another assignment's grades, or another part of the class.
     """

@@ -158,7 +158,7 @@ def slot(gpu: Gpu, purpose: str) -> Iterator[None]:
         locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, purpose)]
         with _opened(f"cuda-grader-{purpose}-queue.lock").open("rb") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)  # the first in the queue looks for a slot, the others wait
-            while not any(map(_taken, locks)):
+            while not any(map(taken, locks)):
                 time.sleep(_POLL)
         yield
 
@@ -182,8 +182,8 @@ def tools_at_once(gpu: Gpu) -> int:
     return max(LEAST_TOOLS, min(MOST_TOOLS, len(os.sched_getaffinity(0)), gpu.memory_bytes >> 30))
 
 
-def _taken(lock: IO[bytes]) -> bool:
-    """Take a lock if nobody has it."""
+def taken(lock: IO[bytes]) -> bool:
+    """Take a file's lock if nobody has it; whether it was to be had."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

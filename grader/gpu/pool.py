@@ -276,11 +276,10 @@ class _Attempt:
             (STUDENT, self._plain(self.built.hazard_ptx, optimised=False)),
             (GRADED, self._plain(self.built.ptx, optimised=True)),
         )
-        own = launches_of(images, launches)
+        own, shares = launches_of(images, launches), self._may_share()
 
         def report(tool: str) -> Named[ToolReport]:
             command = sanitizer.command(tool, self.pool.sanitizer)
-            shares = self._may_share()
             folder = queue_folder(self._where_watched(), self.tools.sandbox.name, command) if shares else None
             is_clear = ran_silently(folder, own, lambda members: self._is_silent(tool, members))
             return ((tool, sanitizer.silent_report(tool, launches)),) if is_clear else ()

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError
+from grader.gpu.devices import taken
 from grader.gpu.request import JobLaunches, harness_files
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _others(own: Path) -> Iterator[Path]:
     for path in own.parent.iterdir():
         if path != own and path.suffix in (_WAITING, _SILENT, _DOUBTFUL):
             with suppress(FileNotFoundError), path.open("rb") as file:
-                if _taken(file):
+                if taken(file):
                     path.unlink()
                 elif path.suffix == _WAITING:
                     ages.append((os.fstat(file.fileno()).st_mtime_ns, path))
@@ -194,16 +195,7 @@ def _is_done(own: Path) -> bool:
 def _turn(folder: Path) -> IO[bytes] | None:
     """The turn, which ends with the file that is given; None where another process has it."""
     file = (folder / "turn.lock").open("ab")
-    if _taken(file):
+    if taken(file):
         return file
     file.close()
     return None
-
-
-def _taken(file: IO[bytes]) -> bool:
-    """Take a file's lock if nobody has it."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
