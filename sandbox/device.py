@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Device", "DeviceFault", "load_library"]
 
-_SLEEP = 4
-"""``CU_CTX_SCHED_BLOCKING_SYNC`` (CUDA Driver API, `cuDevicePrimaryCtxSetFlags`)."""
+_SPIN, _SLEEP = 1, 4
+"""``CU_CTX_SCHED_SPIN``, ``CU_CTX_SCHED_BLOCKING_SYNC`` (CUDA Driver API, `cuDevicePrimaryCtxSetFlags`)."""
 
 _KEPT = 64
 """Bytes that stay allocated as long as a context lives: else the driver gives memory back with the last array
@@ -56,24 +56,29 @@ class Device(Context):
     """The first visible device, and this process's context on it. Every method may raise DeviceFault.
 
     Modules, functions and events are plain integers, like addresses. Whoever waits for the device sleeps
-    meanwhile, unless it ``spins``: that takes a processor, and makes what is timed steadier.
+    meanwhile, until it is told to `spin`.
     """
 
-    def __init__(self, *, spins: bool = False) -> None:
+    def __init__(self) -> None:
         from cupy_backends.cuda.api import driver, runtime  # noqa: PLC0415 - only where a device is used
 
         super().__init__(driver, runtime)
         self._modules: dict[Path, int] = {}
         self._functions: dict[tuple[Path, str], int] = {}
-        if not spins:
-            with suppress(OSError):  # where there is no driver, the next call says so
-                self._libcuda.cuInit(0)
-                self._libcuda.cuDevicePrimaryCtxSetFlags_v2(0, _SLEEP)
+        with suppress(OSError):  # where there is no driver, the next call says so
+            self._libcuda.cuInit(0)
+            self._libcuda.cuDevicePrimaryCtxSetFlags_v2(0, _SLEEP)
         with self._faults():
             runtime.setDevice(0)
             runtime.free(0)  # makes the context, on every version of CUDA
             runtime.malloc(_KEPT)
             self._known: dict[str, Any] = runtime.getDeviceProperties(0)
+
+    def spin(self) -> None:
+        """Wait without sleeping from now on: it takes a processor, but being woken takes a while."""
+        status = self._libcuda.cuCtxSetFlags(_SPIN)
+        if status:
+            raise self._fault(self._runtime.CUDARuntimeError(status))
 
     # what it is
 

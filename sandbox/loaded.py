@@ -26,9 +26,14 @@ class Module:
     def renew(self) -> None:
         """Make variables hold what the file says; what ran before must be over."""
         if self._variables:
-            if self._module is not None:
-                self._device.unload(self._module)
+            self.forget()
             self._module = self._device.load(self._image)
+
+    def forget(self) -> None:
+        """Give the variables' memory back; what ran before must be over."""
+        if self._module is not None:
+            self._device.unload(self._module)
+            self._module = None
 
     def function(self, entry: str) -> int:
         """A kernel, whose code is loaded."""

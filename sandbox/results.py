@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from case import Record
@@ -51,9 +51,9 @@ class Results:
         """The state of a case, empty for one that has not begun."""
         return str(self._cases[at]["state"]) if at in self._cases else ""
 
-    def all_done(self) -> bool:
-        """Whether every case that began came to its end, and nothing was wrong."""
-        done = all(record["state"] == "done" for record in self._cases.values())
+    def all_done(self, besides: Collection[int] = ()) -> bool:
+        """Whether every case that began, ``besides`` some, came to its end, and nothing was wrong."""
+        done = all(record["state"] == "done" for at, record in self._cases.items() if at not in besides)
         return done and self.health == "ok" and not self.error
 
     def write(self) -> None:

@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from children import Child
-from tasks import probe, time_kernels, work_off
+from tasks import probe, work_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,8 @@ class _Limits:
     """Seconds for a kernel, for our own steps, and the end of everything on the monotonic clock."""
 
     kernel: float
-    silence: float = inf
-    end: float = inf
+    silence: float
+    end: float
 
 
 class Supervisor:
@@ -51,29 +51,49 @@ class Supervisor:
         self._in_kernels, self._hung = 0.0, False
         self._broken, self._raised = "", False
         self._probed = ""
+        self._begun, self._timing_since = time.monotonic(), 0.0
 
     def run(self) -> None:
         """Everything; ``result.json`` is complete when this returns."""
-        results, begun = self._results, time.monotonic()
+        results = self._results
         results.write()
-        while self._pending and results.health == "ok" and not results.error and not self._enough():
-            self._after_cases(self._cases())
+        while self._is_work_left() and results.health == "ok" and not results.error and not self._enough():
+            self._after(self._worked_off())
             results.write()
-        results.seconds["cases"] = time.monotonic() - begun
-        if self._job.request.get("timing") and results.all_done() and not self._pending:
-            begun = time.monotonic()
-            self._timing()
-            results.seconds["timing"] = time.monotonic() - begun
+        if self._timing_since:
+            results.seconds["timing"] = time.monotonic() - self._timing_since
+        results.seconds["cases"] = (self._timing_since or time.monotonic()) - self._begun
         results.write()
 
-    # cases
+    def _is_work_left(self) -> bool:
+        return bool(self._pending) or self._is_to_be_timed()
 
-    def _cases(self) -> Ending:
-        """One child on all cases that are left."""
+    def _is_to_be_timed(self) -> bool:
+        """Whether the timing is next: every case came to its end, and nothing was wrong."""
+        results = self._results
+        asked = bool(self._job.request.get("timing")) and results.timing is None
+        return asked and not self._pending and results.all_done()
+
+    def _worked_off(self) -> Ending:
+        """One child on all that is left: the cases, and in the same context the timing."""
         self._current = None
         pending = tuple(self._pending)
+        may_time = self._results.all_done(besides=pending)
         limits = _Limits(self._case_seconds, self._case_seconds + self._job.seconds("probe"), self._end)
-        return self._watched(lambda tell: work_off(self._job, pending, tell), limits)
+        self._note_timing(limits)
+        return self._watched(lambda tell: work_off(self._job, pending, tell, may_time=may_time), limits)
+
+    def _note_timing(self, limits: _Limits) -> None:
+        """Where the timing is next it has begun: it waits for a lock, as long as there is time."""
+        if self._is_to_be_timed():
+            self._timing_since = time.monotonic()
+            limits.silence = inf
+
+    def _after(self, ending: Ending) -> None:
+        if self._timing_since:
+            self._after_timing(ending)
+        else:
+            self._after_cases(ending)
 
     def _enough(self) -> bool:
         """Whether a case hung, and that is all that is asked: everything will be done again, alone."""
@@ -128,14 +148,10 @@ class Supervisor:
 
     # timing and health
 
-    def _timing(self) -> None:
-        """The timed rounds wait for a lock, as long as there is time; only their kernels have a limit."""
-        limits = _Limits(self._job.seconds("case"), inf, self._end)
-        ending = self._watched(lambda tell: time_kernels(self._job, tell), limits)
-        self._results.write()
+    def _after_timing(self, ending: Ending) -> None:
         if self._results.timing is None:
             why = {
-                "hung": f"timeout: a timed launch did not end within {limits.kernel:g} s",
+                "hung": f"timeout: a timed launch did not end within {self._case_seconds:g} s",
                 "late": "lost: the time for all was over before the timing was",
             }.get(ending, f"lost: {self._broken}")
             self._results.timing = {"stopped": "fault", "fault": why}
@@ -181,6 +197,8 @@ class Supervisor:
                 return "over"
             for kind, value in messages:
                 getattr(self, f"_hear_{kind}")(value)
+                if kind == "end":
+                    self._note_timing(limits)
             now = time.monotonic()
             heard = now if messages else heard
             if self._job.watch.busy_seconds() > limits.kernel:

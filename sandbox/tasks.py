@@ -59,25 +59,35 @@ class Job:
         """A limit of the request, in seconds."""
         return float(self.request["seconds"][name])
 
-    def device(self, tell: Tell, *, spins: bool = False) -> Device:
+    def device(self, tell: Tell) -> Device:
         """Open the device in this process; what it is, and how long that took, is told."""
         begun = time.monotonic()
-        device = self.open_device(spins=spins)
+        device = self.open_device()
         device.watch = self.watch
         tell("device", [device.properties(), time.monotonic() - begun])
         return device
 
 
-def work_off(job: Job, pending: Sequence[int], tell: Tell) -> None:
-    """Launch the pending cases, until one of them takes the context with it."""
+def work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) -> None:
+    """Launch the pending cases, until one of them takes the context with it; then time, if all were done.
+
+    It may not where an earlier case was not done. A context takes 0.1 to 0.4 s to make, and those of a
+    machine are made one after another, so the timing has none of its own.
+    """
     device = job.device(tell)
     if len(pending) == len(job.cases):
         tell("resources", resources(job, device))
     codes = codes_of(job, device)
     for at in pending:
         tell("begin", at)
-        if _one(job, device, codes, at, Fenced, tell)["state"] in ENDING:
+        state = _one(job, device, codes, at, Fenced, tell)["state"]
+        if state in ENDING:
             return
+        may_time = may_time and state == "done"
+    for code in codes.values():
+        code.module.forget()
+    if may_time and job.request.get("timing"):
+        time_kernels(job, device, tell)
 
 
 def work_off_here(job: Job, results: Results, tell: Tell) -> None:
@@ -165,13 +175,11 @@ def _launch_of(job: Job, kernel: str) -> dict[str, Any] | None:
     return launch
 
 
-def time_kernels(job: Job, tell: Tell) -> None:
+def time_kernels(job: Job, device: Device, tell: Tell) -> None:
     """The timed rounds; a fault is part of their answer."""
-    device = job.device(tell, spins=True)
-    if not job.cases:
-        tell("resources", resources(job, device))
     rounds = importlib.import_module("timing")
     try:
+        device.spin()
         answer = rounds.run(device, job.request["timing"], job.request["kernels"], job.folder)
     except DeviceFault as fault:
         answer = {"stopped": "fault", "fault": str(fault)}

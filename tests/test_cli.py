@@ -419,17 +419,28 @@ def test_an_out_folder_below_a_file_is_a_wrong_use(
 
 
 @pytest.mark.parametrize(
-    ("device", "chosen", "threads"),
-    [("none", None, "1"), ("a-gpu", None, None), ("none", "4", "4")],
+    ("command", "device", "chosen", "threads"),
+    [
+        ("check", "none", None, "1"),
+        ("check", "a-gpu", None, None),
+        ("check", "none", "4", "4"),
+        ("grade", "none", None, "1"),
+        ("grade", "a-gpu", None, "1"),
+    ],
 )
-def test_products_take_one_thread_where_no_gpu_is(
-    device: str, chosen: str | None, threads: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_products_take_one_thread_unless_one_file_is_checked_on_a_gpu(
+    command: str,
+    device: str,
+    chosen: str | None,
+    threads: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the user chose stays, and so does NumPy's choice beside a GPU, where products are large."""
+    """There products are large; in a class each process would take all cores. What the user chose stays."""
     (tmp_path / "a-gpu").touch()
     monkeypatch.setattr(sys.modules["grader.cli.main"], "_GPU_DEVICES", (tmp_path / device,))
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", chosen or "")
     if chosen is None:
         monkeypatch.delenv("OPENBLAS_NUM_THREADS")
-    assert main(["list"]) == 0
+    assert main([command, "no-such-assignment", "no-such-file"]) == 2
     assert os.environ.get("OPENBLAS_NUM_THREADS") == threads

@@ -17,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
+from multiprocessing.forkserver import ensure_running
 from pickle import PicklingError
 from typing import TYPE_CHECKING
 
@@ -118,6 +119,8 @@ def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backen
     """Processes of this machine, ``jobs`` at a time; answers need no ``tools``."""
 
     def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
+        forkserver(loaded_for(assignment, backend))
+        ensure_running()  # its modules are loaded while the plan is made
         plan = pipeline.make_plan(assignment, seed, tools, visible_only=False, backend=backend)
         return grade_class(plan, submissions, tools, jobs=jobs)
 

@@ -106,7 +106,12 @@ COMMANDS = (
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """What was typed; ends the process where it cannot be understood, or where help is asked for."""
-    return _parser(next((word for word in arguments if not word.startswith("-")), "")).parse_args(arguments)
+    return _parser(_command_in(arguments)).parse_args(arguments)
+
+
+def _command_in(words: Sequence[str]) -> str:
+    """The first word that is no option, empty if there is none."""
+    return next((word for word in words if not word.startswith("-")), "")
 
 
 def module_of(name: str) -> ModuleType:
@@ -158,34 +163,37 @@ _BEFORE = gc.get_threshold()
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
+    if arguments is None:
+        arguments = sys.argv[1:]
     if threading.current_thread() is threading.main_thread():
         interruption.listen()
-    _spare_threads()
+    _spare_threads(_command_in(arguments))
     gc.set_threshold(max(gc.get_threshold()[0], _LOADED))
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what may be typed
         _complete(os.environ.get("COMP_LINE", ""))
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        return _run(arguments)
     except KeyboardInterrupt:  # even while something else is being said
         interruption.forget()
         _say("stopped; run the same command again to go on where it stopped")
         return INTERRUPTED
 
 
-def _spare_threads() -> None:
-    """Let NumPy multiply matrices with one thread where there is no GPU, unless the user says otherwise.
+def _spare_threads(command: str) -> None:
+    """Let NumPy multiply matrices with one thread, unless the user says otherwise, or it is worth more.
 
     Starting a thread for each core takes as long as loading NumPy does, in every process, and products are
-    small there; beside a GPU those of timed cases are large.
+    small. Beside a GPU those of timed cases are large. But where a class is graded, each of many processes
+    would have a thread for each core, and they keep the cores from others while they wait for work.
     """
-    if not any(device.exists() for device in _GPU_DEVICES):
+    if command != "check" or not any(device.exists() for device in _GPU_DEVICES):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _complete(line: str) -> None:
     """Answer the shell, and end the process."""
     words = line.split()[1:]
-    module_of("completion").answer(_parser(next((word for word in words if not word.startswith("-")), "")))
+    module_of("completion").answer(_parser(_command_in(words)))
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -44,6 +44,7 @@ from grader.sandbox import Stage, Status
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from grader.gpu.devices import Gpu
     from grader.gpu.request import DeviceCase, JobLaunches, TimingJob
@@ -260,10 +261,6 @@ class _Attempt:
         """Whether a tool will find something, as far as the emulator has seen."""
         return self.emulated is None or bool(self.emulated & sanitizer.accused_by(tool))
 
-    def _may_share(self) -> bool:
-        """Whether the kernel keeps to its own arrays, and to what was written, as far as the emulator saw."""
-        return not (self._accuses("memcheck") or self._accuses("initcheck"))
-
     def _silent_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
         """What tools say that are silent about launches of one kernel of each build; nothing of findings.
 
@@ -276,16 +273,33 @@ class _Attempt:
             (STUDENT, self._plain(self.built.hazard_ptx, optimised=False)),
             (GRADED, self._plain(self.built.ptx, optimised=True)),
         )
-        own, shares = launches_of(images, launches), self._may_share()
+        own = launches_of(images, launches)
 
         def report(tool: str) -> Named[ToolReport]:
             command = sanitizer.command(tool, self.pool.sanitizer)
-            folder = queue_folder(self._where_watched(), self.tools.sandbox.name, command) if shares else None
-            is_clear = ran_silently(folder, own, lambda members: self._is_silent(tool, members))
+            is_clear = ran_silently(
+                self._queue(tool, command), own, lambda members: self._is_silent(tool, members)
+            )
             return ((tool, sanitizer.silent_report(tool, launches)),) if is_clear else ()
 
         with ThreadPoolExecutor(len(names)) as pool:
             return tuple(chain.from_iterable(pool.map(report, names)))
+
+    def _queue(self, tool: str, command: tuple[str, ...]) -> Path | None:
+        """Where launches wait for a run of a tool in the company of others; None where they share none.
+
+        A kernel that leaves its arrays, or reads what nobody wrote, as far as the emulator saw, could change
+        what is a neighbour's. Among such kernels the tools still run whose silence decides nothing. A run is
+        on any GPU of this model; of racecheck each GPU has its own, for it takes several times as long.
+        """
+        company = "clean"
+        if self._accuses("memcheck") or self._accuses("initcheck"):
+            if tool not in sanitizer.OF_RACES or not self.pool.races.asks_emulator:
+                return None
+            company = "astray"
+        gpu = self.gpu.uuid if tool == "racecheck" else self.gpu.name
+        where = replace(self._where(), gpu=gpu)
+        return queue_folder(where, self.tools.sandbox.name, command, company)
 
     def _is_silent(self, tool: str, members: Sequence[JobLaunches]) -> bool:
         """Whether nothing came of several submissions' launches under a tool, in a sandbox for them alone."""

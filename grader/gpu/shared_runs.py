@@ -59,12 +59,13 @@ def ran_silently(
     return _tried(run, [launches])
 
 
-def queue_folder(where: Where, sandbox: str, tool: tuple[str, ...]) -> Path | None:
-    """The queue of all that can share a run: one GPU, sandbox, tool and version of all; made if missing.
+def queue_folder(where: Where, sandbox: str, tool: tuple[str, ...], company: str) -> Path | None:
+    """The queue of all that can share a run: with one GPU, sandbox, tool and version; made if missing.
 
-    None where this user cannot have a folder that nobody else may open.
+    ``company`` is what kind of kernels these are. None where this user cannot have a folder that nobody else
+    may open.
     """
-    digest = hashlib.sha256(repr((where, sandbox, tool, harness_files())).encode()).hexdigest()[:24]
+    digest = hashlib.sha256(repr((where, sandbox, tool, company, harness_files())).encode()).hexdigest()[:24]
     own = Path(tempfile.gettempdir(), f"cuda-grader-{os.geteuid()}")
     try:
         own.mkdir(mode=0o700, exist_ok=True)

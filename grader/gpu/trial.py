@@ -121,13 +121,11 @@ def faults(pool: GpuPool, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
 def _faults(pool: GpuPool, tools: Tools, gpu: Gpu, cubin: bytes) -> tuple[str, ...]:
     target = Where(pool.python, dict(pool.helpers)[gpu.architecture], gpu.uuid)
     images = (("student", Image(cubin, "")),)
-    problems = _run(target, images, tools)
-    if problems or not pool.sanitizer:
-        return problems
-    names = sanitizer.tools_for(pool.races)
-    with ThreadPoolExecutor(len(names)) as executor:
+    names = sanitizer.tools_for(pool.races) if pool.sanitizer else ()
+    with ThreadPoolExecutor(1 + len(names)) as executor:
+        running = executor.submit(_run, target, images, tools)
         reports = tuple(executor.map(lambda tool: _report(tool, pool, target, images, tools), names))
-    return missed(reports, names)
+    return running.result() or missed(reports, names)
 
 
 def _run(target: Where, images: tuple[tuple[str, Image], ...], tools: Tools) -> tuple[str, ...]:
@@ -174,8 +172,9 @@ def examine(pool: GpuPool, tools: Tools) -> tuple[GpuPool, tuple[str, ...]]:
     A GPU that was taken out of use and passes is taken back.
     """
     fit, complaints = [], []
-    for gpu in pool.gpus:
-        problems = faults(pool, tools, gpu)
+    with ThreadPoolExecutor(max(1, len(pool.gpus))) as executor:
+        by_gpu = tuple(executor.map(lambda gpu: faults(pool, tools, gpu), pool.gpus))
+    for gpu, problems in zip(pool.gpus, by_gpu, strict=True):
         if problems:
             complaints += [f"{gpu.name}: {problem}" for problem in problems]
         else:

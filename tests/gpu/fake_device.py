@@ -50,6 +50,13 @@ class FakeDevice(Device):
         self._streams: list[int] = []
         self._dead: DeviceFault | None = None
         self.released: list[int] = []
+        self.allocated: list[int] = []
+        self.spins = False
+
+    def spin(self) -> None:
+        """Note it."""
+        self._alive()
+        self.spins = True
 
     def properties(self) -> dict[str, Any]:
         """Made up."""
@@ -64,7 +71,12 @@ class FakeDevice(Device):
         if address + size > START + SPACE:
             raise DeviceFault("cudaErrorMemoryAllocation", "out of memory")
         self._next += -(-size // 256) * 256 + 4096
+        self.allocated.append(address)
         return address
+
+    def holds_nothing(self) -> bool:
+        """Whether all that was allocated was given back, and nothing is queued."""
+        return sorted(self.allocated) == sorted(self.released) and not self._queued
 
     def free(self, address: int) -> None:
         """Note it."""
@@ -96,7 +108,9 @@ class FakeDevice(Device):
         return self._handle(_Loaded(image.parent))
 
     def unload(self, module: int) -> None:
-        """Nothing to do."""
+        """Its variables are gone."""
+        for address in self._handles[module].variables.values():
+            self.free(address)
 
     def entry(self, module: int, name: str) -> int:
         """A kernel with its module."""
@@ -180,10 +194,6 @@ class FakeDevice(Device):
     def between_ms(self, start: int, stop: int) -> float:
         """Between two answers."""
         return 1000 * float(self._handles[stop] - self._handles[start])
-
-    def free_of_earlier_work(self) -> bool:
-        """Whether nothing was ever asked of it."""
-        return self._next == START and not self._queued
 
     def _handle(self, thing: Any) -> int:  # noqa: ANN401 - whatever a handle stands for
         self._handles.append(thing)

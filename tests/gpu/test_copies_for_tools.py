@@ -9,7 +9,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -45,10 +46,10 @@ def _locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "_FOLDERS", (str(tmp_path),))
 
 
-def graded(device: PretendGpu, source: bytes) -> Grade:
+def graded(device: PretendGpu, source: bytes, on: GpuPool = POOL) -> Grade:
     """The grade of a file on a device that is pretended."""
     tools = Tools(find_toolchain(), device, shared_builds())
-    plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, backend=GpuBackend(POOL))
+    plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, backend=GpuBackend(on))
     return pipeline.grade(plan, Submission("s", "matmul.cu", source, "d"), tools)
 
 
@@ -80,14 +81,54 @@ def test_a_kernel_is_copied_at_once_for_the_tool_that_will_accuse_it() -> None:
     assert runs(device) == [(tool, tool == "racecheck") for tool in tools]
 
 
-def test_a_kernel_that_reaches_out_of_its_arrays_shares_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It could reach a neighbour's."""
-    queues: list[Path | None] = []
-    monkeypatch.setattr(pool, "ran_silently", lambda folder, *_: queues.append(folder))
+REACHES_OUT = SOLUTION.replace(b"row < M && col < N", b"row < M + 1 && col < N")
+
+
+def queues_of(monkeypatch: pytest.MonkeyPatch, source: bytes, on: GpuPool = POOL) -> dict[str, Path | None]:
+    """In which queue a file waits for each tool that is expected to be silent."""
+    queues: dict[str, Path | None] = {}
+
+    def queue(self: Any, tool: str, command: tuple[str, ...]) -> Path | None:  # noqa: ANN401 - an attempt
+        queues[tool] = own_queue(self, tool, command)
+        return queues[tool]
+
+    with monkeypatch.context() as patched:
+        own_queue = pool._Attempt._queue
+        patched.setattr(pool._Attempt, "_queue", queue)
+        graded(PretendGpu(), source, on)
+    return queues
+
+
+def test_a_kernel_that_reaches_out_of_its_arrays_stays_among_such_kernels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It could reach a neighbour's; where a tool's silence decides something it has a run of its own."""
+    clean, astray = queues_of(monkeypatch, SOLUTION), queues_of(monkeypatch, REACHES_OUT)
+    assert sorted(clean) == ["initcheck", "memcheck", "racecheck", "synccheck"]
+    assert sorted(astray) == ["racecheck", "synccheck"]
+    assert None not in (*clean.values(), *astray.values())
+    assert not {*clean.values()} & {*astray.values()}
+    alone_judged = replace(POOL, races=RaceJudge.SANITIZER)
+    assert queues_of(monkeypatch, REACHES_OUT, alone_judged) == {"racecheck": None, "synccheck": None}
+
+
+def test_what_the_emulator_saw_out_of_bounds_is_copied_at_once_for_those_who_will_see_it() -> None:
+    """What lies beside an array was never written, so initcheck sees it, too."""
     device = PretendGpu()
-    graded(device, SOLUTION.replace(b"row < M && col < N", b"row < M + 1 && col < N"))
-    assert queues == [None] * 3
-    assert ("memcheck", True) in runs(device)
+    graded(device, REACHES_OUT)
+    assert runs(device) == [
+        ("initcheck", True),
+        ("memcheck", True),
+        ("racecheck", False),
+        ("synccheck", False),
+    ]
+
+
+def test_gpus_of_one_model_share_runs_of_all_tools_but_racecheck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That one takes longest, and each GPU has its own."""
+    other = replace(GPU, uuid="GPU-11111111-0000-4000-8000-000000000000")
+    here, there = (queues_of(monkeypatch, SOLUTION, replace(POOL, gpus=(gpu,))) for gpu in (GPU, other))
+    assert {tool for tool in here if here[tool] == there[tool]} == {"initcheck", "memcheck", "synccheck"}
 
 
 def test_what_a_tool_alone_finds_is_told_by_a_run_with_copies() -> None:

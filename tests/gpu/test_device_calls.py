@@ -46,7 +46,7 @@ class Listening:
         self.raises: dict[str, Exception] = {}
         self.passed: list[bytes] = []
         self.sizes: tuple[int, ...] = ()
-        self.statuses: dict[str, int] = {"cuModuleLoadData": 0}
+        self.statuses: dict[str, int] = {"cuModuleLoadData": 0, "cuCtxSetFlags": 0}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any function of CuPy's
         def call(*arguments: Any) -> int:  # noqa: ANN401 - its arguments
@@ -131,15 +131,14 @@ def test_an_error_without_a_number_is_told_too(cuda: Listening) -> None:
         Device()
 
 
-def test_whoever_waits_for_the_device_sleeps_unless_told_to_spin(cuda: Listening) -> None:
-    """It is a flag of the context (4, `CU_CTX_SCHED_BLOCKING_SYNC`), set before there is one."""
-    Device()
+def test_whoever_waits_for_the_device_sleeps_until_told_to_spin(cuda: Listening) -> None:
+    """Flags of the context: 4, `CU_CTX_SCHED_BLOCKING_SYNC`, before there is one; 1, `CU_CTX_SCHED_SPIN`."""
+    device = Device()
     called = [name for name, _ in cuda.calls]
     assert called[:3] == ["cuInit", "cuDevicePrimaryCtxSetFlags_v2", "setDevice"]
     assert cuda.named("cuDevicePrimaryCtxSetFlags_v2") == [(0, 4)]
-    cuda.calls.clear()
-    Device(spins=True)
-    assert cuda.named("cuDevicePrimaryCtxSetFlags_v2") == []
+    device.spin()
+    assert cuda.named("cuCtxSetFlags") == [(1,)]
 
 
 def test_a_few_bytes_stay_allocated_as_long_as_the_device_is_open(cuda: Listening) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +26,13 @@ def job(tmp_path: Path) -> HarnessJob:
     return HarnessJob(tmp_path, IMAGE)
 
 
-def test_the_timing_runs_after_the_cases_in_a_process_of_its_own(
+def test_the_timing_runs_after_the_cases_with_nothing_of_theirs_left(
     job: HarnessJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It gets a device, the plan, the kernels and the folder; NumPy's numbers pass into JSON."""
+    """It gets their device, the plan, the kernels and the folder; NumPy's numbers pass into JSON."""
 
     def rounds(device: FakeDevice, plan: Any, kernels: Any, folder: Path) -> dict[str, Any]:  # noqa: ANN401 - JSON
-        assert device.free_of_earlier_work()
+        assert device.holds_nothing()
         return {"rounds": np.int64(3), "ms": np.ones(2), "plan": plan, "kernels": kernels, "in": str(folder)}
 
     put_timing(monkeypatch, rounds)
@@ -46,21 +48,57 @@ def test_the_timing_runs_after_the_cases_in_a_process_of_its_own(
     assert content["seconds"]["timing"] > 0
 
 
-def test_only_the_process_that_times_spins_while_it_waits(
+def test_cases_and_timing_share_one_context_and_only_the_timing_spins(
     job: HarnessJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kernel that is timed begins sooner after another one, and everybody else leaves a processor free."""
+    """A kernel that is timed begins sooner after another one; cases leave a processor free meanwhile."""
+
+    class Noting(FakeDevice):
+        def launch(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - as they are
+            with (job.folder / "spinning").open("a") as file:
+                file.write(f"{self.spins}\n")
+            super().launch(*arguments, **options)
+
+    def open_device() -> FakeDevice:
+        with (job.folder / "opened").open("a") as file:
+            file.write("once\n")
+        return Noting(job.folder)
+
+    put_timing(monkeypatch, lambda device, *_: {"rounds": int(device.spins)})
+    job.timing = {"launches": {}}
+    harness.main([job.case("copies").case("copies").write()], open_device)
+    assert (job.folder / "opened").read_text() == "once\n"
+    assert (job.folder / "spinning").read_text().split() == ["False", "False"]
+    assert job.answer().content["timing"] == {"rounds": 1}
+
+
+def test_cases_are_timed_in_the_process_that_did_the_last_of_them(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that died before, through no fault of a kernel, costs nothing."""
     put_timing(monkeypatch, lambda *_: {"rounds": 1})
     job.timing = {"launches": {}}
-    opened = job.folder / "opened"
+    answered = run(job.case("dies_once").case("copies"))
+    assert answered.states == ["done", "done"]
+    assert answered.content["timing"] == {"rounds": 1}
 
-    def open_device(*, spins: bool) -> FakeDevice:
-        with opened.open("a") as file:
-            file.write(f"{spins}\n")
-        return FakeDevice(job.folder)
 
-    harness.main([job.case("copies").write()], open_device)
-    assert opened.read_text().split() == ["False", "True"]
+def test_a_process_that_dies_while_it_times_is_lost_and_not_tried_again(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal is told, and the device is asked whether it is well."""
+
+    def rounds(*_: Any) -> None:  # noqa: ANN401 - whatever it is
+        with (job.folder / "times").open("a") as file:
+            file.write("once\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    put_timing(monkeypatch, rounds)
+    job.timing = {"launches": {}}
+    content = run(job.case("copies")).content
+    assert content["timing"]["fault"] == "lost: its process ended without a word (signal 9)"
+    assert content["health"] == "ok"
+    assert (job.folder / "times").read_text() == "once\n"
 
 
 def test_a_job_may_have_a_timing_and_no_cases(job: HarnessJob, monkeypatch: pytest.MonkeyPatch) -> None:

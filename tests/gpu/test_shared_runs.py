@@ -151,16 +151,17 @@ def test_where_the_queue_is_gone_nothing_is_shared(tmp_path: Path) -> None:
 
 
 def test_a_queue_is_this_users_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One folder for each GPU, sandbox and tool; none where somebody else can open what it lies in."""
+    """One folder for each GPU, sandbox, tool and company; none where others can open what it lies in."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder = queue_folder(WHERE, "local", ("memcheck",))
+    folder = queue_folder(WHERE, "local", ("memcheck",), "clean")
     assert folder is not None
     assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
-    assert queue_folder(WHERE, "local", ("memcheck",)) == folder
-    assert queue_folder(WHERE, "local", ("racecheck",)) != folder
-    assert queue_folder(WHERE, "docker", ("memcheck",)) != folder
+    assert queue_folder(WHERE, "local", ("memcheck",), "clean") == folder
+    assert queue_folder(WHERE, "local", ("racecheck",), "clean") != folder
+    assert queue_folder(WHERE, "docker", ("memcheck",), "clean") != folder
+    assert queue_folder(WHERE, "local", ("memcheck",), "astray") != folder
     folder.parent.chmod(0o777)
-    assert queue_folder(WHERE, "local", ("memcheck",)) is None
+    assert queue_folder(WHERE, "local", ("memcheck",), "clean") is None
 
 
 def test_a_link_in_the_place_of_the_queue_is_not_followed(
@@ -168,13 +169,13 @@ def test_a_link_in_the_place_of_the_queue_is_not_followed(
 ) -> None:
     """Others may write into the temporary folder."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder = queue_folder(WHERE, "local", ())
+    folder = queue_folder(WHERE, "local", (), "clean")
     assert folder is not None
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     folder.rmdir()
     folder.parent.rmdir()
     folder.parent.symlink_to(tmp_path / "elsewhere")
-    assert queue_folder(WHERE, "local", ()) is None
+    assert queue_folder(WHERE, "local", (), "clean") is None
 
 
 def test_launches_are_the_same_after_they_were_packed() -> None:

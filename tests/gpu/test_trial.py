@@ -76,10 +76,24 @@ def test_a_tool_that_finds_nothing_is_named_with_the_line_it_missed(blind: str, 
 
 
 def test_a_device_that_computes_wrongly_is_not_fit(cache: Path) -> None:
-    """No tool is even tried."""
+    """That alone is said, whatever the tools find there."""
     device = PretendGpu(lambda _case, _arrays: {"state": "done"})
     assert _faults(device, cache) == ("the GPU ran a simple kernel and its result is wrong",)
-    assert len(device.jobs) == 1
+
+
+def test_gpus_are_tried_side_by_side_and_each_is_named(cache: Path) -> None:
+    """One that computes wrongly is left out, and the other stays."""
+    devices_of = {GPU.uuid: PretendGpu(reverses, forge=planted)}
+    devices_of[OTHER.uuid] = PretendGpu(lambda _case, _arrays: {"state": "done"}, forge=planted)
+
+    class Both(PretendGpu):
+        def run(self, job: Job) -> Result:
+            return devices_of[job.gpu].run(job) if job.gpu else super().run(job)
+
+    pool = replace(POOL, gpus=(GPU, OTHER))
+    fit, problems = trial.examine(pool, Tools(find_toolchain(), Both(), cache))
+    assert fit.gpus == (GPU,)
+    assert problems == ("Another GPU: the GPU ran a simple kernel and its result is wrong",)
 
 
 @pytest.mark.parametrize(

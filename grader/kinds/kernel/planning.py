@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -47,9 +48,12 @@ def plan(drawn: Plan, tools: Tools) -> Plan:
     assignment = drawn.assignment
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
     recorded = recorded_counters(assignment)
-    baselines = _baselines(assignment, drawn.cases, oracle, tools) if recorded is None else recorded
-    timing = _timing(assignment, oracle, tools, drawn.backend) if recorded is None else None
-    return replace(drawn, baselines=baselines, timing=timing)
+    if recorded is not None:
+        return replace(drawn, baselines=recorded, timing=None)
+    with ThreadPoolExecutor(1) as beside:
+        timing = beside.submit(_timing, assignment, oracle, tools, drawn.backend)
+        baselines = _baselines(assignment, drawn.cases, oracle, tools)
+    return replace(drawn, baselines=baselines, timing=timing.result())
 
 
 def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
@@ -111,12 +115,12 @@ def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backe
     if not is_timed(assignment, backend) or assignment.timing is None:
         return None
     plan = assignment.timing
-    kernels = [
-        _staff_kernel(assignment, plan, name, tools, backend.architectures)
-        for name in (plan.baseline, plan.solution)
-        if name
-    ]
-    return timing_staff(assignment, oracle, kernels)
+    names = [name for name in (plan.baseline, plan.solution) if name]
+    with ThreadPoolExecutor(len(names)) as pool:
+        built = pool.map(
+            lambda name: _staff_kernel(assignment, plan, name, tools, backend.architectures), names
+        )
+        return timing_staff(assignment, oracle, list(built))
 
 
 def is_timed(assignment: Assignment, backend: Backend) -> bool:
