@@ -16,6 +16,7 @@ from grader.errors import ToolMissing, UsageError
 from grader.gpu import RaceJudge
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from grader.backends.emulated_kernel import EmulatedKernel
@@ -127,11 +128,18 @@ class Backend(ABC):
 
     @abstractmethod
     def run(
-        self, built: Build, cases: tuple[PreparedCase, ...], tools: Tools, timing: TimingJob | None
+        self,
+        built: Build,
+        cases: tuple[PreparedCase, ...],
+        tools: Tools,
+        timing: TimingJob | None,
+        meanwhile: Callable[[], object] | None = None,
     ) -> Runs:
         """Run a submission's cases; what fails on our side is in the ``error`` of the case's run.
 
-        ``built`` is the build of the assignment's own kernel, and ``timing`` what is timed beside it.
+        ``built`` is the build of the assignment's own kernel, and ``timing`` what is timed beside it. While a
+        device is waited for, if there is one, ``meanwhile`` is called in a thread of its own, which has ended
+        when this returns.
         """
 
 

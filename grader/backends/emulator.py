@@ -14,7 +14,7 @@ from grader.model import Clause, Finding, Run, given_up_because
 from grader.steps import Step, begin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from grader.backends import PreparedCase
     from grader.gpu.request import TimingJob
@@ -42,6 +42,7 @@ class EmulatorBackend(Backend):
         cases: tuple[PreparedCase, ...],
         tools: Tools,  # noqa: ARG002 - nothing is assembled
         timing: TimingJob | None,  # noqa: ARG002 - nothing is timed
+        meanwhile: Callable[[], object] | None = None,  # noqa: ARG002 - nothing is waited for
     ) -> Runs:
         """Run the cases one after the other."""
         return Runs(tuple(map(emulated_alone, emulated_one_by_one(cases))), built, self.device)

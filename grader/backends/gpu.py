@@ -9,6 +9,7 @@ sees every access. Findings are everybody's, each told once with all who saw it 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,7 +24,7 @@ from grader.messages import clause
 from grader.model import Clause, Finding, FindingKind, Run, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Self
 
     from grader.backends import PreparedCase
@@ -72,10 +73,32 @@ class GpuBackend(Backend):
         return replace(self, gpus=fit), problems
 
     def run(
-        self, built: Build, cases: tuple[PreparedCase, ...], tools: Tools, timing: TimingJob | None
+        self,
+        built: Build,
+        cases: tuple[PreparedCase, ...],
+        tools: Tools,
+        timing: TimingJob | None,
+        meanwhile: Callable[[], object] | None = None,
     ) -> Runs:
         """Run every case on the emulator, then those that ended on a GPU, build by build."""
         runs = tuple(emulated_one_by_one(cases))
+        if meanwhile is None:
+            return self._beside(runs, built, cases, tools, timing)
+        with ThreadPoolExecutor(1) as pool:
+            done = pool.submit(meanwhile)
+            observed = self._beside(runs, built, cases, tools, timing)
+        done.result()
+        return observed
+
+    def _beside(
+        self,
+        runs: tuple[Run, ...],
+        built: Build,
+        cases: tuple[PreparedCase, ...],
+        tools: Tools,
+        timing: TimingJob | None,
+    ) -> Runs:
+        """The same, beside what the emulator saw."""
         launches = _launches(cases, runs)
         job = timing if len(launches) == len(cases) else None
         case_runs = [emulated_alone(run) for run in runs]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from grader.assignment import recorded_counters, recorded_estimates, staff_kernel
@@ -66,21 +66,20 @@ def with_estimate(
     submission: Submission,
     built: Build,
     tools: Tools,
-    gathered: Callable[[], tuple[Evidence, Named[float]]],
+    gathered: Callable[[Callable[[], object]], tuple[Evidence, Named[float]]],
     is_right: Callable[[Evidence], bool],
 ) -> tuple[Evidence, Named[float]]:
     """The evidence that is ``gathered`` of a build, with the estimated speed of one that is right.
 
-    ptxas and nvdisasm run while the evidence is gathered.
+    ptxas and nvdisasm run while the evidence is gathered. Whoever gathers it may call what it is given where
+    there is time for the estimate, and need not wait for anything else then.
     """
     device = device_for(plan)
     with ThreadPoolExecutor(1) as pool:
         code = pool.submit(code_for, tools, built, device)
-        evidence, seconds = gathered()
-    if is_right(evidence):
-        estimate = estimate_build(plan, submission, built, tools, device, code=code)
-    else:
-        estimate = Estimate(device, problem="wrong")
+        estimated = cache(partial(estimate_build, plan, submission, built, tools, device, code=code))
+        evidence, seconds = gathered(estimated)
+    estimate = estimated() if is_right(evidence) else Estimate(device, problem="wrong")
     return replace(evidence, estimate=estimate), seconds
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import sys
+import threading
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,13 +18,15 @@ from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
 from grader.gpu import devices
 from grader.gpu.pool import GpuPool
-from grader.model import FindingKind, Grade, Submission, Verdict
+from grader.kinds import estimating
+from grader.model import Estimate, FindingKind, Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from tests.builds import shared_builds
 from tests.bundled import bundled
 from tests.gpu.pretend import GPU, Arrays, Case, PretendGpu, product
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from grader.plan import Plan
@@ -74,6 +77,35 @@ def _verdicts(grade: Grade) -> dict[str, Verdict]:
 
 def _findings(grade: Grade, item: str) -> list[Any]:
     return [f for each in grade.items if each.result.item.id == item for f in each.result.findings]
+
+
+@pytest.mark.parametrize(("behave", "problem"), [(product, ""), (lambda _c, _a: {"state": "done"}, "wrong")])
+def test_speed_elsewhere_is_estimated_while_the_gpu_is_waited_for(
+    plan: Plan,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    behave: Callable[[Case, Arrays], Case],
+    problem: str,
+) -> None:
+    """Once, and nothing comes of it where the GPU shows that the kernel is wrong."""
+    begun: list[Estimate] = []
+    waited_for = threading.Event()
+
+    def estimate(*_arguments: object, **_more: object) -> Estimate:
+        begun.append(Estimate("h200"))
+        waited_for.set()
+        return begun[-1]
+
+    class Waiting(PretendGpu):
+        def run(self, job: Job) -> Result:
+            assert not job.gpu or waited_for.wait(30)
+            return super().run(job)
+
+    monkeypatch.setattr(estimating, "estimate_build", estimate)
+    grade = _graded(replace(plan, estimates=True), cache, Waiting(behave))
+    assert len(begun) == 1
+    assert grade.estimate is not None
+    assert grade.estimate.problem == problem
 
 
 def test_a_right_kernel_passes_with_every_witness(plan: Plan, cache: Path) -> None:

@@ -109,7 +109,11 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
 
 
 def _gathered(
-    plan: Plan, submission: Submission, built: Build, tools: Tools
+    plan: Plan,
+    submission: Submission,
+    built: Build,
+    tools: Tools,
+    meanwhile: Callable[[], object] | None = None,  # noqa: ARG001 - each call takes its turn
 ) -> tuple[Evidence, Named[float]]:
     """All that can be known of it but how fast it would be elsewhere."""
     assignment = plan.assignment

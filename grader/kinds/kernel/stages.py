@@ -48,6 +48,8 @@ from grader.oracle import are_right, array_types, expected_of, load_oracle
 from grader.precision import numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from grader.backends import CaseRun
@@ -75,9 +77,13 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
 
 
 def _gathered(
-    plan: Plan, submission: Submission, built: Build, tools: Tools
+    plan: Plan,
+    submission: Submission,
+    built: Build,
+    tools: Tools,
+    meanwhile: Callable[[], object] | None = None,
 ) -> tuple[Evidence, Named[float]]:
-    """All that can be known of a build but how fast it would be elsewhere."""
+    """All that can be known of a build but its speed elsewhere; ``meanwhile`` as in `Backend.run`."""
     oracle = load_oracle(reference_folder(plan.assignment), array_types(plan.assignment.kernel))
     text = tuple(submission.source.decode("latin-1").split("\n"))
     judged_by_hand = not plan.backend.runs_any_ptx and not plan.assignment.kernel.inline_asm
@@ -95,7 +101,7 @@ def _gathered(
     )
     timing = timing_job(plan, built, oracle)
     job = None if isinstance(timing, Finding) else timing
-    runs = plan.backend.run(built, cases, tools, job)
+    runs = plan.backend.run(built, cases, tools, job, meanwhile)
     evidence = Evidence(
         plan.backend.name,
         runs.build,
