@@ -6,9 +6,10 @@ makes a class of the sample class and the mistakes, each file with a comment of 
 cached, and grades it in a process group that is watched through ``/proc``. With ``--kills`` the class is
 graded once more, the whole group is killed with SIGKILL at random moments and started again, and both
 folders are compared; with ``--keep`` that may be a run of its own.
-``--recorded`` grades some of them, and then feeds the parent with these
-grades under as many names: all that the parent does is real, no process grades, and grades come as fast as it
-takes them. Options of `grade`, such as ``--cluster local``, are passed on.
+``--recorded`` grades some of them, and then feeds the parent with these grades under as many names: all that
+the parent does is real, no process grades, and grades come as fast as it takes them. A name has the same
+grade each time, so kills can be compared there, too. Options of `grade`, such as ``--cluster local``, are
+passed on.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,34 +153,33 @@ def fed(records: Path, command: list[str]) -> int:
     stored = {
         grade.submission_digest: grade for grade in (load_grade(out, name) for name in out.submissions())
     }
-    whole = [Graded(grade, files=tuple(files.of_submission(grade).items())) for grade in stored.values()]
-    session, pickled = out.graded_session(), cycle(list(map(pickle.dumps, whole)))
+    recorded = [
+        (grade, pickle.dumps(Graded(grade, files=tuple(files.of_submission(grade).items()))))
+        for grade in stored.values()
+    ]
+    session = out.graded_session()
 
     def grade(_seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
         for submission in submissions:
-            graded = pickle.loads(next(pickled))  # noqa: S301 - ours; as from a process, with nothing shared
-            grade = replace(
-                graded.grade,
-                submission_id=submission.id,
-                submission_file=submission.file,
-                submission_digest=submission.digest,
-                hand_in=submission.hand_in,
-            )
-            yield replace(graded, grade=grade, files=tuple(_renamed(graded, grade)))
+            one = recorded[zlib.crc32(submission.id.encode()) % len(recorded)]
+            yield _renamed(*one, submission)
 
     setting = BatchSetting(session.backend, session.toolkit, session.device, session.races)
     vars(grade_command)["on_this_machine"] = lambda *_: Executor(setting, grade)
     return grader(command)
 
 
-def _renamed(graded: Graded, grade: Grade) -> Iterator[tuple[str, str]]:
-    """The files of a stored grade, of another submission: what is read back is checked for its id."""
+def _renamed(grade: Grade, pickled: bytes, submission: Submission) -> Graded:
+    """A recorded grade as another submission's, as if it came from a process; all names have one length."""
     names = (
-        (graded.grade.submission_id, grade.submission_id),
-        (graded.grade.submission_digest, grade.submission_digest),
+        (grade.submission_id, submission.id),
+        (grade.submission_digest, submission.digest),
     )
-    for file, text in graded.files:
-        yield file, reduce(lambda text, name: text.replace(*name), names, text)
+    for old, new in names:
+        assert len(old) == len(new)
+        pickled = pickled.replace(old.encode(), new.encode())
+    graded: Graded = pickle.loads(pickled)  # noqa: S301 - ours
+    return replace(graded, grade=replace(graded.grade, hand_in=submission.hand_in))
 
 
 def end(out: OutFolder, number: int) -> Iterator[tuple[str, float, int]]:
