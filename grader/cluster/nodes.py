@@ -268,7 +268,9 @@ class _Nodes:
         return answer
 
     def leave(self) -> None:
-        """Let all workers forget the class."""
+        """Let all workers forget the class, unless their scheduler is gone: an answer would be waited for."""
+        if self.cluster.client.status != "running":
+            return
         with suppress(Exception):
             self.cluster.client.run(node.leave, self.request.key, workers=list(self.fit), on_error="ignore")
 
