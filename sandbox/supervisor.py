@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from children import Child
-from tasks import probe, work_off
+from tasks import is_still_fit, probe, work_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +52,7 @@ class Supervisor:
         self._broken, self._raised = "", False
         self._probed = ""
         self._begun, self._timing_since = time.monotonic(), 0.0
+        self._may_time = True
 
     def run(self) -> None:
         """Everything; ``result.json`` is complete when this returns."""
@@ -75,17 +76,17 @@ class Supervisor:
         return asked and not self._pending and results.all_done()
 
     def _worked_off(self) -> Ending:
-        """One child on all that is left: the cases, and in the same context the timing."""
+        """One child on all that is left: the cases, and in the same context, if it is fit, the timing."""
         self._current = None
         pending = tuple(self._pending)
-        may_time = self._results.all_done(besides=pending)
+        self._may_time = may_time = self._results.all_done(besides=pending)
         limits = _Limits(self._case_seconds, self._case_seconds + self._job.seconds("probe"), self._end)
         self._note_timing(limits)
         return self._watched(lambda tell: work_off(self._job, pending, tell, may_time=may_time), limits)
 
     def _note_timing(self, limits: _Limits) -> None:
-        """Where the timing is next it has begun: it waits for a lock, as long as there is time."""
-        if self._is_to_be_timed():
+        """Where the child goes on to the timing it waits for a lock, as long as there is time."""
+        if self._may_time and self._is_to_be_timed():
             self._timing_since = time.monotonic()
             limits.silence = inf
 
@@ -227,6 +228,7 @@ class Supervisor:
 
     def _hear_end(self, record: dict[str, Any]) -> None:
         if self._current is not None:
+            self._may_time = self._may_time and is_still_fit(record)
             self._finish(self._current, record)
             self._results.write()
 

@@ -19,6 +19,7 @@ from loaded import code_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from case import Record
     from children import Tell
     from device import Device
     from loaded import Code
@@ -69,10 +70,10 @@ class Job:
 
 
 def work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) -> None:
-    """Launch the pending cases, until one of them takes the context with it; then time, if all were done.
+    """Launch the pending cases, until one of them takes the context with it; then time, if it may.
 
-    It may not where an earlier case was not done. A context takes 0.1 to 0.4 s to make, and those of a
-    machine are made one after another, so the timing has none of its own.
+    It may where all cases were done and the context `is_still_fit`. A context takes 0.1 to 0.4 s to make, and
+    those of a machine are made one after another, so the timing has none of its own unless it must.
     """
     device = job.device(tell)
     if len(pending) == len(job.cases):
@@ -80,14 +81,19 @@ def work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) ->
     codes = codes_of(job, device)
     for at in pending:
         tell("begin", at)
-        state = _one(job, device, codes, at, Fenced, tell)["state"]
-        if state in ENDING:
+        record = _one(job, device, codes, at, Fenced, tell)
+        if record["state"] in ENDING:
             return
-        may_time = may_time and state == "done"
+        may_time = may_time and is_still_fit(record)
     for code in codes.values():
         code.module.forget()
     if may_time and job.request.get("timing"):
         time_kernels(job, device, tell)
+
+
+def is_still_fit(record: Record) -> bool:
+    """Whether a context may be used for more after a case: its kernel ended and kept to its arrays."""
+    return record["state"] == "done" and not record.get("outside")
 
 
 def work_off_here(job: Job, results: Results, tell: Tell) -> None:

@@ -72,6 +72,24 @@ def test_cases_and_timing_share_one_context_and_only_the_timing_spins(
     assert job.answer().content["timing"] == {"rounds": 1}
 
 
+def test_a_kernel_that_wrote_beside_its_arrays_is_timed_in_a_context_of_its_own(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows what else it has changed in the first one."""
+
+    def open_device() -> FakeDevice:
+        with (job.folder / "opened").open("a") as file:
+            file.write("once\n")
+        return FakeDevice(job.folder)
+
+    put_timing(monkeypatch, lambda *_: {"rounds": 1})
+    job.timing = {"launches": {}}
+    harness.main([job.case("writes_beyond").case("copies").write()], open_device)
+    assert job.answer().states == ["done", "done"]
+    assert job.answer().content["timing"] == {"rounds": 1}
+    assert (job.folder / "opened").read_text() == "once\nonce\n"
+
+
 def test_cases_are_timed_in_the_process_that_did_the_last_of_them(
     job: HarnessJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
