@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _where(text: str) -> str:
-    if text not in (schedulers.LOCAL, schedulers.SLURM) and not text.startswith(schedulers.SCHEMES):
+    if text not in (schedulers.LOCAL, schedulers.SLURM) and not schedulers.is_address(text):
         raise argparse.ArgumentTypeError("expected `slurm`, `local` or an address such as tcp://HOST:8786")
     return text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import signal
 import subprocess
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from distributed import Client, Security
 
 LOCAL, SLURM = "local", "slurm"
-SCHEMES = ("tcp://", "tls://")
-"""How the address of a scheduler begins."""
+_ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 HOW_TO_GET_DASK = "get what it takes with `pip install distributed dask-jobqueue cryptography bokeh`"
 
@@ -62,6 +62,11 @@ class Cluster:
         if self.serves_here:
             return f"http://127.0.0.1:{self.client.scheduler_info()['services']['dashboard']}/status"
         return str(self.client.dashboard_link or "")
+
+
+def is_address(text: str) -> bool:
+    """Whether that is how the address of a scheduler is written: with its port."""
+    return _ADDRESS.fullmatch(text) is not None
 
 
 @contextmanager
@@ -122,6 +127,11 @@ def _running(where: str, _nodes: int, _jobs: int, _folder: Path) -> Iterator[Clu
 
     try:
         client = Client(where, timeout=_CONNECTING)
+    except TypeError:  # what Dask says without certificates
+        raise UsageError(
+            f"--cluster {escaped(where, 100)}: there are no certificates for TLS; name them as for `dask worker`, "
+            "with DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT and …__CLIENT__KEY"
+        ) from None
     except (OSError, TimeoutError, ValueError, RuntimeError) as problem:
         raise UsageError(
             f"--cluster {escaped(where, 100)}: no scheduler answers there ({_short(problem)}); "
