@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -176,6 +177,29 @@ def test_what_does_not_belong_together_is_refused(
     assert not (tmp_path / "all/grades").exists()
 
 
+def test_what_parts_differ_in_is_said_as_people_say_it(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two assignments their names, of two versions of one the first digits of its digests."""
+    assert graded(handed_in, tmp_path / "one") == 0
+    journal = (tmp_path / "one/journal.jsonl").read_text()
+    first = json.loads(journal.splitlines()[0])["session"]
+    digest = first["assignment_digest"]
+    for changed, says in (
+        ({"assignment": "other", "assignment_digest": "0" * 64}, "assignment (memory-analysis → other)"),
+        ({"assignment_digest": "0" * 64}, f"assignment's files ({digest[:12]} → 000000000000)"),
+        ({"device": "NVIDIA H200"}, "device (none → NVIDIA H200)"),
+    ):
+        (tmp_path / "two").mkdir(exist_ok=True)
+        session = json.dumps({"session": first | changed})
+        (tmp_path / "two/journal.jsonl").write_text(session + "\n" + journal.partition("\n")[2])
+        for folder in (tmp_path / "one/grades").iterdir():
+            shutil.copytree(folder, tmp_path / "two/grades" / folder.name, dirs_exist_ok=True)
+        capsys.readouterr()
+        assert merged(tmp_path / "one", tmp_path / "two", tmp_path / "all") == 2
+        assert capsys.readouterr().err.endswith(f"{tmp_path / 'two'} differ in {says}\n")
+
+
 def test_a_class_whose_students_are_in_two_parts_is_refused(
     handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,7 +222,7 @@ def test_other_grades_are_not_written_over(
     assert merged(*parts, tmp_path / "other") == 2
     assert "holds other grades: they differ in seed (99 → " in capsys.readouterr().err
     assert merged(*parts, parts[0]) == 2
-    assert "another grader is writing here" in capsys.readouterr().err
+    assert f"{parts[0]} is one of the parts; choose another folder with -o" in capsys.readouterr().err
     assert OutFolder(parts[0]).submissions() == ("ada", "chidi", "emil")
 
 

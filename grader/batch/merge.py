@@ -66,6 +66,12 @@ def merge(folders: Sequence[OutFolder], into: OutFolder) -> list[Grade]:
     return [identified(grades[name], identities) for name in ids]
 
 
+def must_be_another(into: OutFolder, folders: Sequence[OutFolder]) -> None:
+    """The folder of the whole class is none of the parts."""
+    if any(folder.path.resolve() == into.path.resolve() for folder in folders):
+        raise UsageError(f"{into.path} is one of the parts; choose another folder with -o")
+
+
 def _part(out: OutFolder) -> _ClassPart:
     session, last = out.graded_session(), out.last_class()
     if last is None:
@@ -146,8 +152,6 @@ def _must_be_apart(parts: Sequence[_ClassPart]) -> None:
 
 def _must_take(into: OutFolder, session: BatchSession, parts: Sequence[_ClassPart]) -> None:
     """The new folder holds nothing, or what an earlier merge of the same batches made."""
-    if any(part.out.path.resolve() == into.path.resolve() for part in parts):
-        raise UsageError(f"{into.path} is one of the parts; choose another folder with -o")
     earlier = into.session()
     if earlier is not None and earlier != session:
         differing = ", ".join(differences(earlier, session))

@@ -42,16 +42,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _where(text: str) -> str:
-    if text not in (schedulers.LOCAL, schedulers.SLURM) and not text.startswith(schedulers.SCHEMES):
+    if text not in (schedulers.LOCAL, schedulers.SLURM) and not schedulers.is_address(text):
         raise argparse.ArgumentTypeError("expected `slurm`, `local` or an address such as tcp://HOST:8786")
     return text
 
 
 @contextmanager
 def executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
-    """The nodes of the cluster that is asked for; see `grader.cluster.nodes`."""
+    """The nodes of the cluster that is asked for; see `grader.cluster.placing`."""
     schedulers.must_be_installed(options.cluster)
-    from grader.cluster import node, nodes  # noqa: PLC0415 - an extra
+    from grader.cluster import node, placing  # noqa: PLC0415 - an extra
 
     request = node.GradingRequest(
         key=secrets.token_hex(8),
@@ -71,7 +71,7 @@ def executor(options: argparse.Namespace, assignment: Assignment, number: int) -
     say = partial(setup.console(stderr=True).print, soft_wrap=True)
     jobs = options.jobs or len(os.sched_getaffinity(0))
     where = schedulers.scheduler(options.cluster, nodes=options.nodes, jobs=jobs, folder=options.out)
-    with where as cluster, nodes.on_cluster(cluster, request, earlier, say) as graded:
+    with where as cluster, placing.on_cluster(cluster, request, earlier, say) as graded:
         if cluster.dashboard:
             say(f"dashboard: {cluster.dashboard}")
         yield graded

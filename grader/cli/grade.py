@@ -167,6 +167,9 @@ def run(options: argparse.Namespace) -> int:
     download = _certain(download, skip=options.skip_unmatched)
     setup.must_be_one(options, len(download.submissions))
     out = OutFolder(options.out)
+    if options.cluster and out.path.is_dir():
+        with out.locked():  # looked at before jobs wait in a queue
+            pass
     with _executor(options, assignment, len(download.submissions)) as executor, out.locked():
         return _grade_class(options, assignment, download, executor, out)
 

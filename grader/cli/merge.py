@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.class_page import class_files, write_similar
-from grader.batch.merge import merge
+from grader.batch.merge import merge, must_be_another
 from grader.cli import setup
 from grader.errors import UsageError
 from grader.kinds import kind_of
@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
     """Merge the parts and show the table of the class; 3 with errors of ours."""
     into = OutFolder(options.out)
     parts = [OutFolder(path) for path in {path.resolve(): path for path in options.parts}.values()]
+    must_be_another(into, parts)  # before the locks: it would be found locked
     with ExitStack() as locks:
         for part in parts:
             part.graded_session()  # before the lock, which makes a folder where there is none

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import StorageError, ToolMissing, UsageError
-from grader.text import escaped
+from grader.text import count, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from distributed import Client, Security
 
 LOCAL, SLURM = "local", "slurm"
-SCHEMES = ("tcp://", "tls://")
-"""How the address of a scheduler begins."""
+_ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 HOW_TO_GET_DASK = "get what it takes with `pip install distributed dask-jobqueue cryptography bokeh`"
 
@@ -41,14 +41,16 @@ class Cluster:
     """A scheduler that answers.
 
     ``wanted`` is how many workers are expected. ``trouble`` says why none will come any more, or nothing;
-    ``replace_lost`` has new ones started for those that are gone, where that is ours to do. ``serves_here``
-    says that its dashboard answers this machine alone, and ``draws`` whether it has one.
+    ``replace_lost`` has new ones started for those that are gone, where that is ours to do. ``waiting`` says
+    what workers wait for that have not come. ``serves_here`` says that its dashboard answers this machine
+    alone, and ``draws`` whether it has one.
     """
 
     client: Client
     wanted: int
     trouble: Callable[[], str]
     replace_lost: Callable[[], object] = lambda: None
+    waiting: Callable[[], str] = str
     serves_here: bool = False
     draws: bool = True
 
@@ -60,6 +62,11 @@ class Cluster:
         if self.serves_here:
             return f"http://127.0.0.1:{self.client.scheduler_info()['services']['dashboard']}/status"
         return str(self.client.dashboard_link or "")
+
+
+def is_address(text: str) -> bool:
+    """Whether that is how the address of a scheduler is written: with its port."""
+    return _ADDRESS.fullmatch(text) is not None
 
 
 @contextmanager
@@ -120,6 +127,11 @@ def _running(where: str, _nodes: int, _jobs: int, _folder: Path) -> Iterator[Clu
 
     try:
         client = Client(where, timeout=_CONNECTING)
+    except TypeError:  # what Dask says without certificates
+        raise UsageError(
+            f"--cluster {escaped(where, 100)}: there are no certificates for TLS; name them as for `dask worker`, "
+            "with DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT and …__CLIENT__KEY"
+        ) from None
     except (OSError, TimeoutError, ValueError, RuntimeError) as problem:
         raise UsageError(
             f"--cluster {escaped(where, 100)}: no scheduler answers there ({_short(problem)}); "
@@ -140,11 +152,14 @@ def _slurm(where: str, nodes: int, jobs: int, folder: Path) -> Iterator[Cluster]
         raise UsageError(f"--cluster {where}: there is no Slurm here, for there is no `sbatch`")
     before = signal.getsignal(signal.SIGINT)
     from dask_jobqueue import SLURMCluster  # noqa: PLC0415 - an extra
+    from dask_jobqueue.slurm import SLURMJob  # noqa: PLC0415 - an extra
 
     signal.signal(signal.SIGINT, before)  # that module takes Ctrl-C for the wish to exit with 0
     with _shared_folder(folder) as shared:
         try:
-            cluster = SLURMCluster(**_slurm_options(jobs, shared), security=_certified(shared))
+            cluster = SLURMCluster(
+                **_slurm_options(jobs, shared), job_cls=_noting_refusal(SLURMJob), security=_certified(shared)
+            )
         except (OSError, ValueError) as problem:
             raise UsageError(f"--cluster {where}: {_short(problem)}") from None
         with cluster, Client(cluster) as client:
@@ -154,8 +169,25 @@ def _slurm(where: str, nodes: int, jobs: int, folder: Path) -> Iterator[Cluster]
                 nodes,
                 lambda: _why_no_job_runs(cluster, shared),
                 lambda: cluster.scale(jobs=nodes),
+                lambda: _why_jobs_wait(cluster),
                 serves_here=not _configured("scheduler-options"),
             )
+
+
+def _noting_refusal(job: Any) -> type:  # noqa: ANN401 - a class of an extra without types
+    """The class of a job that keeps as ``refusal`` why it was not taken, which Dask does not say."""
+
+    class NotingJob(job):  # type: ignore[misc]
+        refusal = ""
+
+        async def start(self) -> None:
+            try:
+                await super().start()
+            except (OSError, RuntimeError, ValueError) as problem:
+                self.refusal = _short(str(problem).rpartition("stderr:")[2].replace("sbatch: error: ", ""))
+                raise
+
+    return NotingJob
 
 
 def _certified(shared: Path) -> Security:
@@ -216,21 +248,39 @@ def _configured(name: str) -> Any:  # noqa: ANN401 - whatever stands there
 
 
 def _why_no_job_runs(cluster: Any, shared: Path) -> str:  # noqa: ANN401 - a class of an extra without types
-    """Nothing while jobs of ours wait or run; else what the last one printed."""
-    ids = {str(job.job_id) for job in cluster.workers.values() if getattr(job, "job_id", None)}
+    """Nothing while jobs of ours wait or run; else what the last one printed, or why there is none."""
+    ids = _jobs(cluster)
     if not ids:
+        refusals = sorted({job.refusal for job in cluster.workers.values() if job.refusal})
+        asked = "what a job asks for is -j and what ~/.config/dask/jobqueue.yaml says"
+        return f"--cluster slurm: `sbatch` refused a job: {refusals[0]}; {asked}" if refusals else ""
+    queue = _queue()
+    if queue is None or ids & set(queue):
         return ""
-    with suppress(OSError, subprocess.SubprocessError):
-        listed = subprocess.run(
-            (shutil.which("squeue") or "squeue", "--noheader", "--me", "--format", "%i"),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        if listed.returncode != 0 or set(listed.stdout.split()) & ids:
-            return ""
     return f"the jobs of Slurm ended without a worker; the last output of one: {_last_line(shared)}"
+
+
+def _why_jobs_wait(cluster: Any) -> str:  # noqa: ANN401 - a class of an extra without types
+    """How many jobs of ours wait, and what Slurm says they wait for; nothing while none does."""
+    queue = _queue("PENDING") or {}
+    waiting = [queue[job] for job in _jobs(cluster) if job in queue]
+    reasons = escaped(", ".join(sorted(set(waiting))), 100)
+    return f"{count(len(waiting), 'job')} in the queue of Slurm ({reasons})" if waiting else ""
+
+
+def _jobs(cluster: Any) -> set[str]:  # noqa: ANN401 - a class of an extra without types
+    return {str(job.job_id) for job in cluster.workers.values() if getattr(job, "job_id", None)}
+
+
+def _queue(*states: str) -> dict[str, str] | None:
+    """This user's jobs in some states, or all that are not over, with why each waits; None where unknown."""
+    chosen = ("--states", *states) if states else ()
+    command = (shutil.which("squeue") or "squeue", "--noheader", "--me", *chosen, "--format", "%i %r")
+    with suppress(OSError, subprocess.SubprocessError):
+        listed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        if listed.returncode == 0:
+            return {job: why for job, _, why in (line.partition(" ") for line in listed.stdout.splitlines())}
+    return None
 
 
 def _last_line(folder: Path) -> str:
@@ -242,7 +292,7 @@ def _last_line(folder: Path) -> str:
     return "none: is the folder of -o one that the nodes share?"
 
 
-def _short(problem: BaseException) -> str:
+def _short(problem: BaseException | str) -> str:
     return escaped(" ".join(str(problem).split()) or type(problem).__name__, 200)
 
 

@@ -73,9 +73,13 @@ class Class:
         return ended(self.start(out, *options, env=env))
 
 
-def ended(batch: subprocess.Popen[str]) -> tuple[int, str]:
+def ended(batch: subprocess.Popen[str], seconds: float = 500) -> tuple[int, str]:
     """The exit code of a batch, and what it says on standard error; of an error of ours all that it says."""
-    printed, said = batch.communicate(timeout=500)
+    try:
+        printed, said = batch.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        batch.kill()
+        raise
     return batch.returncode, said + printed if batch.returncode == 3 else said
 
 

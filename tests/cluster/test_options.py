@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.batch import OutFolder
 from grader.cli.main import main
 from grader.cluster import schedulers
 from tests.cluster.conftest import ROOT
@@ -54,12 +55,33 @@ def test_a_machine_without_slurm_says_so(
     assert "--cluster slurm: there is no Slurm here" in capsys.readouterr().err
 
 
-def test_a_word_that_is_no_cluster_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("where", ["cloud", "tcp://", "tcp://host", "tcp://host:port", "tls://:8786"])
+def test_what_is_no_cluster_is_refused(
+    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The message says what is expected."""
     with pytest.raises(SystemExit) as ended:
-        grade(tmp_path, "cloud")
+        grade(tmp_path, where)
     assert ended.value.code == 2
     assert "expected `slurm`, `local` or an address such as tcp://HOST:8786" in capsys.readouterr().err
+
+
+def test_a_scheduler_with_tls_needs_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Which Dask's own configuration names: it is a question of usage."""
+    assert grade(tmp_path, "tls://127.0.0.1:9") == 2
+    said = capsys.readouterr().err
+    assert "--cluster tls://127.0.0.1:9: " in said
+    assert "DASK_DISTRIBUTED__COMM__TLS__" in said
+    assert said.count("\n") == 1
+
+
+def test_a_folder_that_is_written_to_is_refused_before_a_cluster_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else jobs would wait in a queue for nothing."""
+    with OutFolder(tmp_path / "out").locked():
+        assert grade(tmp_path, "tcp://127.0.0.1:9") == 2
+    assert "another grader is writing here" in capsys.readouterr().err
 
 
 def test_questions_are_graded_without_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

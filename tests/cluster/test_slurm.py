@@ -176,6 +176,31 @@ def test_a_folder_that_is_not_shared_is_a_question_of_usage(a_class: Class, tmp_
     assert OutFolder(tmp_path / "out").session() is None
 
 
+def test_jobs_that_slurm_refuses_are_a_question_of_usage(a_class: Class, tmp_path: Path) -> None:
+    """A partition that is not there: what `sbatch` says is said at once, in one sentence."""
+    refused = {"DASK_JOBQUEUE__SLURM__QUEUE": "nosuch"}
+    code, said = ended(a_class.start(tmp_path / "out", *SLURM, env=refused), seconds=60)
+    assert code == 2, said
+    assert "`sbatch` refused a job: " in said
+    assert "Invalid partition name specified" in said
+    assert said.count("\n") == 1, said
+    assert OutFolder(tmp_path / "out").session() is None
+
+
+def test_jobs_that_wait_in_the_queue_are_said_to(a_class: Class, tmp_path: Path) -> None:
+    """A cluster that others use: nobody has to guess why nothing is graded."""
+    busy = ["/usr/bin/sbatch", "--exclusive", "--nodes=2", "--output=/dev/null", "--wrap", "sleep 300"]
+    subprocess.run(busy, check=True, capture_output=True)
+    batch = a_class.start(tmp_path / "out", *SLURM)
+    assert batch.stderr is not None
+    said = batch.stderr.readline()
+    batch.send_signal(signal.SIGINT)
+    code, _ = ended(batch)
+    subprocess.run(["/usr/bin/scancel", "--me"], check=True)
+    assert "no node is ready yet: 2 jobs in the queue of Slurm (Priority, Resources)" in said
+    assert code == 130
+
+
 def test_an_interrupted_batch_cancels_its_jobs_and_goes_on_where_it_stopped(
     a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
 ) -> None:

@@ -278,6 +278,7 @@ def test_workers_that_may_start_no_processes_say_how_to_start_them(
     scheduler.expect(1)
     code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
     assert code == 2, said
+    assert said.count("\n") == 1, said
     assert "start it with `dask worker --no-nanny`" in said
 
 
