@@ -74,6 +74,17 @@ def test_a_file_and_a_class_are_two_matters(
     golden(f"cli/doctor-{name}.txt", capsys.readouterr().out)
 
 
+def test_where_the_staff_s_files_are_not_installed_a_class_needs_an_assignment_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, wishes: list[ClassWishes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`grade` refuses those that come with the grader there, so nobody is told that they can be graded."""
+    _lines(
+        monkeypatch, wishes, CHECKED, [*SOUND, ReportLine(Mark.NONE, "staff", "not installed", "clone it")]
+    )
+    assert main(["doctor", "-o", "out"]) == 0
+    assert capsys.readouterr().out.endswith("\na class can be graded here, on an assignment of your own\n")
+
+
 def test_without_a_compiler_nothing_is_said_of_a_class(
     monkeypatch: pytest.MonkeyPatch, wishes: list[ClassWishes], capsys: pytest.CaptureFixture[str]
 ) -> None:
