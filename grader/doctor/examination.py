@@ -109,7 +109,11 @@ def _planted_race(toolchain: Toolchain) -> str:
 def _cache(builds: Path | None) -> ReportLine:
     """Whether builds are kept; without it all is built anew each time, and that is all."""
     if builds is None:
-        return ReportLine(Mark.UNKNOWN, "cache", "not looked for: no build is kept with --no-cache")
+        return ReportLine(
+            Mark.UNKNOWN,
+            "cache",
+            "not looked for: no build is kept with --no-cache, nor without a home folder",
+        )
     try:
         builds.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=builds):
