@@ -82,6 +82,16 @@ def test_what_cannot_be_checked_is_said_below_the_cell(name: str, tmp_path: Path
     assert CheckReport(2, "a < b", "")._repr_html_() == "<pre>a &lt; b</pre>"
 
 
+def test_its_text_has_no_control_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jupyter asks programs for them, and where no page can be shown there is the text."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    (tmp_path / "mine.cu").write_text("__global__ void vectorAdd(", encoding="utf-8")
+    report = check("vector-add", tmp_path / "mine.cu")
+    assert report.text.startswith("Vector addition: mine.cu")
+    assert "\x1b" not in report.text
+
+
 def test_a_module_of_the_student_s_is_not_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A notebook lies beside all kinds of files."""
     monkeypatch.chdir(tmp_path)

@@ -142,6 +142,11 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=False)
 
 
+def is_watched(screen: Console) -> bool:
+    """Whether what is drawn over and over is seen as meant: FORCE_COLOR is about colours, in a log, too."""
+    return screen.is_terminal and screen.file.isatty()
+
+
 def ascii_only() -> bool:
     """Whether the terminal cannot show more than ASCII."""
     return (sys.stdout.encoding or "ascii").lower().replace("-", "") not in ("utf8", "utf16", "utf32")
