@@ -9,6 +9,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from grader import __version__
 from grader.notebook import CheckReport, check
@@ -51,6 +52,15 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytes
     assert "mine.cu" in page
     assert "C[i] = A[i];" in page
     assert "points" in repr(report)
+
+
+def test_a_wheel_with_an_address_is_asked_for_as_pip_understands_it() -> None:
+    """An extra behind an address is a part of the address, so it stands before it."""
+    text = "".join(CELLS[0]["source"])
+    (asked,) = re.findall(r'`%pip install --quiet "(.+?)"`', text)
+    wanted = Requirement(asked.replace("…", "course.example/a-1-py3-none-any.whl"))
+    assert (wanted.name, wanted.extras) == ("cuda-grader", {"nvcc"})
+    assert wanted.url == "https://course.example/a-1-py3-none-any.whl"
 
 
 def test_it_is_a_notebook() -> None:
