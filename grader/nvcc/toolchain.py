@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -48,6 +49,8 @@ HOW_TO_GET_NVCC = (
     '`pip install "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" '
     '"nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*"`, or name one in GRADER_NVCC'
 )
+_MAC: str = "darwin"  # no literal: mypy would skip what depends on it
+_NO_MAC = "NVIDIA makes none for macOS: use your course's container image with Docker"
 HOW_TO_GET_ANOTHER = f"if it cannot be mended, {HOW_TO_GET_NVCC.replace('get it', 'get another nvcc')}"
 HOW_TO_GET_NVDISASM = 'get it with `pip install "nvidia-cuda-nvdisasm==13.2.*"`'
 HOW_TO_GET_COMPILER = "g++ was not found, and nvcc needs it; get it with `apt-get install g++`"
@@ -107,7 +110,7 @@ def find_programs(explicit: str | None = None) -> tuple[Path, Path]:
     named = explicit or os.environ.get("GRADER_NVCC")
     nvcc = _named(named) if named else next(_candidates(), None)
     if nvcc is None:
-        raise ToolMissing(f"nvcc was not found; {HOW_TO_GET_NVCC}")
+        raise ToolMissing(f"nvcc was not found; {_NO_MAC if sys.platform == _MAC else HOW_TO_GET_NVCC}")
     compiler = shutil.which("g++")
     if compiler is None:
         raise ToolMissing(HOW_TO_GET_COMPILER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import sys
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,15 @@ def test_without_nvcc_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(toolchain, "_candidates", lambda: iter(()))
     with pytest.raises(ToolMissing, match=r'pip install "nvidia-cuda-nvcc==13\.0\.\*"'):
         find_toolchain()
+
+
+def test_on_macos_nobody_is_told_to_install_what_is_not_made_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no nvcc for it, so its students need the image."""
+    monkeypatch.setattr(toolchain, "_candidates", lambda: iter(()))
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(ToolMissing, match="none for macOS: use your course's container image") as refused:
+        find_toolchain()
+    assert "pip install" not in str(refused.value)
 
 
 def test_without_a_host_compiler_the_message_says_how_to_get_it(
