@@ -157,7 +157,7 @@ _BUILD_CLAUSES: Mapping[str, str] = {
     "header-of-library": "it belongs to {library}, which is not installed here",
     "did-you-mean": "did you mean `{name}`?",
     "headers-there": "the headers that are there: {headers}",
-    "hand-header-in": "hand it in beside the file, or remove the #include if nothing of it is used",
+    "hand-header-in": "hand in a folder with both files, or remove the #include if nothing of it is used",
     "compiler-disk": "the compiler was stopped: its files for this source take more than {most} MiB",
     "compiler-time": (
         "the compiler was stopped after {seconds} s; look for headers, macros or templates that expand "
