@@ -1,4 +1,4 @@
-"""The course's files: where those of the package are, and how Python ones are loaded, by path."""
+"""The course's files: where those of the package are, how Python ones are loaded; and where caches are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import importlib.util
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from platformdirs import user_cache_path
 
 import grader
 from grader.errors import OurError, UsageError
@@ -28,6 +30,18 @@ def data_root() -> Path:
 def headers_folder() -> Path:
     """The folder of the headers that the grader itself brings to the programs of students."""
     return data_root() / "sandbox" / "headers"
+
+
+def caches_folder() -> Path | None:
+    """The folder for what this user's next run need not make again; None for a user without a home.
+
+    Containers run as a user that nobody knows, and jobs without HOME.
+    """
+    try:
+        folder = user_cache_path("cuda-grader")
+    except RuntimeError:
+        return None
+    return folder if folder.is_absolute() else None  # older platformdirs: `~` as it stands
 
 
 def load_module(file: Path) -> ModuleType:

@@ -8,6 +8,7 @@ It is the command in a process of its own, so whatever becomes of it, the notebo
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,9 @@ _FRAME = (
 )
 _BASE = '<base href="about:srcdoc">'
 """What links within a page refer to: in a frame that would be the notebook (HTML, "fallback base URL")."""
+
+_FOR_COLOURS = frozenset({"FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"})
+"""Jupyter asks each program for a terminal's control characters; a report's text is shown as it stands."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,6 +63,7 @@ def check(assignment: str | PathLike[str], file: str | PathLike[str], *options: 
         done = subprocess.run(
             [*command, "--", str(assignment), str(file)],
             check=False,
+            env={name: value for name, value in os.environ.items() if name not in _FOR_COLOURS},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",

@@ -161,6 +161,19 @@ def test_wrong_usage_is_answered_with_a_next_step(
     assert "Traceback" not in told
 
 
+@pytest.mark.parametrize("typed", ["check tiled-matmul mine.cu", "list", ""])
+def test_in_windows_itself_a_sentence_says_where_it_works(typed: str) -> None:
+    """Modules that only Unix has are missing there, and nobody is told of a fault of the grader."""
+    unlike = "import sys; sys.modules.update(fcntl=None, resource=None, pwd=None)"
+    program = (
+        f"{unlike}; from grader.cli import main; sys.platform = 'win32'; sys.exit(main({typed.split()}))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    (line,) = ran.stderr.splitlines()
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert "WSL 2" in line
+
+
 def test_an_nvcc_that_is_not_there_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 2, one message, and a next step."""
     assert main(["check", "tiled-matmul", str(SOLUTION), "--nvcc", str(tmp_path / "nvcc")]) == 2

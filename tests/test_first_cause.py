@@ -128,6 +128,16 @@ def test_sizes_in_another_order_are_recognised_by_their_names(
     assert code(graded(advice, tmp_path, assignment, source.replace(usual, other))) == "parameter-order"
 
 
+def test_the_line_of_the_first_cause_is_one_that_its_sentence_names(advice: FirstAdvice) -> None:
+    """Where a store leaves its array and a load was found before it, the store's line is shown."""
+    file = ROOT / "reference/matmul/mistakes/shared_tile_too_small.cu"
+    cause = advice.grade("tiled-matmul", file).cause
+    assert cause is not None
+    assert cause.code == "store-beyond-own-array"
+    assert cause.message.endswith("on lines 14 and 15")
+    assert cause.line == 14
+
+
 SHARED_TILES = (
     ("    __shared__ float tileA[TILE_SIZE][TILE_SIZE];", "    extern __shared__ float tileA[];"),
     ("    __shared__ float tileB[TILE_SIZE][TILE_SIZE];", "    extern __shared__ float tileB[];"),

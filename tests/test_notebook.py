@@ -9,6 +9,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from grader import __version__
 from grader.notebook import CheckReport, check
@@ -53,6 +54,15 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytes
     assert "points" in repr(report)
 
 
+def test_a_wheel_with_an_address_is_asked_for_as_pip_understands_it() -> None:
+    """An extra behind an address is a part of the address, so it stands before it."""
+    text = "".join(CELLS[0]["source"])
+    (asked,) = re.findall(r'`%pip install --quiet "(.+?)"`', text)
+    wanted = Requirement(asked.replace("…", "course.example/a-1-py3-none-any.whl"))
+    assert (wanted.name, wanted.extras) == ("cuda-grader", {"nvcc"})
+    assert wanted.url == "https://course.example/a-1-py3-none-any.whl"
+
+
 def test_it_is_a_notebook() -> None:
     """Version 4.5 of the format: each cell has an id of its own, and code has nothing left over of a run."""
     assert len({cell["id"] for cell in CELLS}) == len(CELLS)
@@ -80,6 +90,16 @@ def test_what_cannot_be_checked_is_said_below_the_cell(name: str, tmp_path: Path
     assert (report.exit_code, report.page) == (2, "")
     assert "no such file" in report.text
     assert CheckReport(2, "a < b", "")._repr_html_() == "<pre>a &lt; b</pre>"
+
+
+def test_its_text_has_no_control_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jupyter asks programs for them, and where no page can be shown there is the text."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    (tmp_path / "mine.cu").write_text("__global__ void vectorAdd(", encoding="utf-8")
+    report = check("vector-add", tmp_path / "mine.cu")
+    assert report.text.startswith("Vector addition: mine.cu")
+    assert "\x1b" not in report.text
 
 
 def test_a_module_of_the_student_s_is_not_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

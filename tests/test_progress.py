@@ -29,6 +29,16 @@ def test_a_step_is_heard_only_within() -> None:
     assert heard == [Step("case", "mp3", 2, 9)]
 
 
+def test_nothing_is_drawn_into_a_log_that_is_to_have_colours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """FORCE_COLOR, as in continuous integration and in notebooks, makes no terminal of a file."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress.of_check():
+        steps.begin(Step("judge"))
+    assert capsys.readouterr().err == ""
+
+
 def test_a_step_says_which_case_is_waited_for() -> None:
     """Whatever a case is called is text."""
     assert progress.in_words(Step("case", "mp\x1b[2J3", 2, 9)) == "case mp3 (2 of 9)"

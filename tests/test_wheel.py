@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,10 +15,13 @@ import pytest
 
 from grader.assignment import bundled_ids, handout
 from tests.bundled import bundled
+from tests.documents import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTION = ROOT / "reference/matmul/solution.cu"
 STAFF_ONLY = ("solution", "mistakes", "mutants", "naive.cu", "attacks")
+PROGRAM = ROOT / "reference/matmul/matmul-program/solution.cu"
+FOR_STUDENTS = [line for line in commands("docs/students.md") if not line.startswith("grader questions ")]
 RUN = """
 import sys, grader
 sys.stderr.write(grader.__file__ + "\\n")
@@ -109,6 +113,15 @@ def test_a_student_checks_with_it(site: Path) -> None:
     ran = _run(site, "check", "tiled-matmul", "mine.cu")
     assert ran.returncode == 0, ran.stderr
     assert "90 of 90 points" in ran.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed", FOR_STUDENTS)
+def test_what_students_are_told_to_type_works_with_it(site: Path, typed: str) -> None:
+    """With what they have: only the command for a sheet needs more, for that holds the answers."""
+    shutil.copy(PROGRAM, site.parent / "program.cu")
+    ran = _run(site, *shlex.split(typed)[1:])
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize(

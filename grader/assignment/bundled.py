@@ -75,7 +75,10 @@ def find_assignment(name: str) -> Path:
     except (OSError, ValueError):
         pass  # too long or with a NUL byte: no path, and said so below
     if name in _without_file():
-        raise UsageError(f"the file of `{name}` holds its answers, so students do not have it; {IN_A_CLONE}")
+        raise UsageError(
+            f"the file of `{name}` holds its answers, so students do not have it: your course hands out your "
+            f"sheet; staff {IN_A_CLONE}"
+        )
     close = difflib.get_close_matches(name, bundled_ids(), n=1)
     ids = ", ".join(bundled_ids()) or "none"
     raise UsageError(

@@ -26,5 +26,6 @@ WIDTH = cell_len("…")
 """What measures it reads a table of all characters."""
 
 read_types(Grade)
-headers.load_newest(builds_folder())
+if (builds := builds_folder()) is not None:
+    headers.load_newest(builds)
 bubblewrap.load()

@@ -412,12 +412,12 @@ def _grade_all(
         number,
         partial(console.print, soft_wrap=True),
         verbose=options.verbose,
-        every=0 if console.is_terminal else progress.MINUTE,
+        every=0 if setup.is_watched(console) else progress.MINUTE,
     )
     page = PageInProgress(out, done, len(done) + number)
     give_back_large_blocks()
     slim, graded = Slimming(), {}
-    with log, Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with log, Progress(*columns, console=console, disable=not setup.is_watched(console)) as bar:
         task = bar.add_task("", total=number)
         for finished in grading:
             submission = written[finished.grade.submission_id]

@@ -27,7 +27,7 @@ _MOST_STEPS = 6
 def of_check() -> Iterator[None]:
     """Within, show on a terminal each step as it is done, and what is waited for; nothing stays behind."""
     screen = setup.console(stderr=True)
-    if not screen.is_terminal:
+    if not setup.is_watched(screen):
         yield
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - for a terminal

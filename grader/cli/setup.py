@@ -7,12 +7,11 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from platformdirs import user_cache_path
-
 from grader import backends, sandbox_choice
 from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
 from grader.cli.arguments import JUDGES
+from grader.data_files import caches_folder
 from grader.errors import OurError, StorageError, UsageError
 from grader.nvcc.cache import builds_folder
 from grader.reports.wording import unscored
@@ -82,7 +81,8 @@ def assignment(options: argparse.Namespace) -> Assignment:
 
 def assignment_cache(options: argparse.Namespace) -> Path | None:
     """The folder that assignments which were read are kept in; None where nothing is kept."""
-    return None if options.no_cache else user_cache_path("cuda-grader") / "assignments"
+    caches = None if options.no_cache else caches_folder()
+    return None if caches is None else caches / "assignments"
 
 
 def staff_assignment(options: argparse.Namespace) -> Assignment:
@@ -140,6 +140,11 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     from rich.console import Console  # noqa: PLC0415 - loaded when there is something to print
 
     return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=False)
+
+
+def is_watched(screen: Console) -> bool:
+    """Whether what is drawn over and over is seen as meant: FORCE_COLOR is about colours, in a log, too."""
+    return screen.is_terminal and screen.file.isatty()
 
 
 def ascii_only() -> bool:

@@ -86,14 +86,14 @@ def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools
     effort = Effort(seed=options.seed, seeds=options.seeds, jobs=options.jobs)
     columns = (TextColumn("validating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = setup.console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, disable=not setup.is_watched(console)) as bar:
         task = bar.add_task("", total=None)
 
         tenths = [0]
 
         def progress(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)
-            if not console.is_terminal and (now := done * _TELLINGS // max(1, of)) > tenths[0]:
+            if not setup.is_watched(console) and (now := done * _TELLINGS // max(1, of)) > tenths[0]:
                 tenths[0] = now
                 console.print(f"{done} of {of} steps done")
             interruption.stop_if_asked()

@@ -199,16 +199,23 @@ def _located(
     for kind in LOCATED:
         of_kind = [finding for finding in findings if finding.kind is kind]
         grave = [finding for finding in of_kind if finding.severity is Severity.ERROR] or of_kind
-        cause = _reads_its_output(assignment, grave, context, item) or next(
-            (
-                _cause(diagnosis, item, grave[0].line)
-                for diagnosis in explain_findings(grave, assignment.feedback, context)
-            ),
-            None,
+        cause = _reads_its_output(assignment, grave, context, item) or _explained(
+            assignment, grave, context, item
         )
         if cause is not None:
             return cause
     return None
+
+
+def _explained(
+    assignment: Assignment, findings: Sequence[Finding], context: SubmissionContext, item: str
+) -> Cause | None:
+    """The mistake behind findings that is to be repaired first, at the first of them that it made."""
+    diagnosis = next(iter(explain_findings(findings, assignment.feedback, context)), None)
+    if diagnosis is None:
+        return None
+    made = (finding for finding in findings if mistake_behind(finding, context) == diagnosis.mistake)
+    return _cause(diagnosis, item, next(made).line)
 
 
 def _reads_its_output(

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import backends, sandbox_choice
+from grader.assignment.bundled import IN_A_CLONE
+from grader.data_files import package_data
 from grader.doctor import Mark, ReportLine, containers, gpus
-from grader.errors import GraderError, OurError
+from grader.errors import GraderError, OurError, StorageError
 from grader.gpu import devices
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
 from grader.nvcc import HOW_TO_GET_NVDISASM, build, find_toolchain
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from grader.sandbox import Sandbox
 
 _TRIAL = "gpu trial"
+_ANOTHER_CACHE = "let yourself write there, or name a folder for caches in XDG_CACHE_HOME"
+_SANDBOX, _SPACE, _OUT, _STAFF = "sandbox", "space", "out", "staff"
 
 
 def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
@@ -39,16 +43,16 @@ def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
     yield ReportLine(Mark.OK, "python", system)
     try:
         toolchain = find_toolchain(nvcc)
+    except StorageError as problem:
+        yield ReportLine(Mark.PROBLEM, _SPACE, "nothing can be tried", str(problem))
+        return
     except OurError as problem:
         yield ReportLine(Mark.PROBLEM, "compiler", "no working nvcc", str(problem))
         return
     yield ReportLine(Mark.OK, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
     yield _disassembler(toolchain)
     yield _tried("emulator", lambda: _planted_race(toolchain))
-    if builds is not None:
-        yield _tried("cache", lambda: _cache(builds))
-    else:
-        yield ReportLine(Mark.UNKNOWN, "cache", "not looked for: no build is kept with --no-cache")
+    yield _cache(builds)
     yield from containers.examine()
     yield containers.about_bubblewrap()
     yield from _gpus(nvcc, builds)
@@ -65,6 +69,11 @@ def _disassembler(toolchain: Toolchain) -> ReportLine:
 def can_grade(lines: Iterable[ReportLine]) -> bool:
     """Whether nothing is missing that grading needs."""
     return not any(line.stops for line in lines)
+
+
+def needs_own_assignment(for_class: Iterable[ReportLine]) -> bool:
+    """Whether those that come with the grader are here as students have them: no class is graded on them."""
+    return any(line.subject == _STAFF for line in for_class)
 
 
 def uses_gpu(lines: Iterable[ReportLine]) -> bool:
@@ -97,10 +106,21 @@ def _planted_race(toolchain: Toolchain) -> str:
     return "compiled a kernel, ran it and found its planted race"
 
 
-def _cache(builds: Path) -> str:
-    builds.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=builds):
-        return f"builds are kept in {builds}"
+def _cache(builds: Path | None) -> ReportLine:
+    """Whether builds are kept; without it all is built anew each time, and that is all."""
+    if builds is None:
+        return ReportLine(
+            Mark.UNKNOWN,
+            "cache",
+            "not looked for: no build is kept with --no-cache, nor without a home folder",
+        )
+    try:
+        builds.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=builds):
+            return ReportLine(Mark.OK, "cache", f"builds are kept in {builds}")
+    except OSError as problem:
+        state = f"no file can be written in {builds}: {problem.strerror}; each check compiles anew"
+        return ReportLine(Mark.PROBLEM, "cache", state, _ANOTHER_CACHE, needed=False)
 
 
 _PLANTED = b"""
@@ -135,9 +155,9 @@ def find_planted_race(toolchain: Toolchain, sandbox: Sandbox) -> None:
 LEAST_BYTES = 2**30
 """Free space below which a class may fill a disk: the reports of a submission take some 200 KB."""
 
+_FOR_STUDENTS = "hidden cases and solutions are not installed: students have the same"
+_STAFF_FILES = f"name one of your own by its folder, or {IN_A_CLONE}"
 _WITHOUT_GPU = "grade with --backend emulator, and no GPU is asked"
-
-_SANDBOX, _SPACE, _OUT = "sandbox", "space", "out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +183,8 @@ def examine_class(wishes: ClassWishes) -> Iterator[ReportLine]:
         yield ReportLine(Mark.PROBLEM, _SANDBOX, f"{wishes.sandbox}: does not work", str(problem))
     yield _about_space(Path(tempfile.gettempdir()), "temporary files")
     yield from _about_out(wishes.out)
+    if package_data().is_dir():
+        yield ReportLine(Mark.NONE, _STAFF, _FOR_STUDENTS, _STAFF_FILES)
 
 
 def _about_gpus(tools: Tools, usable: tuple[Gpu, ...]) -> Iterator[ReportLine]:

@@ -157,7 +157,7 @@ _BUILD_CLAUSES: Mapping[str, str] = {
     "header-of-library": "it belongs to {library}, which is not installed here",
     "did-you-mean": "did you mean `{name}`?",
     "headers-there": "the headers that are there: {headers}",
-    "hand-header-in": "hand it in beside the file, or remove the #include if nothing of it is used",
+    "hand-header-in": "hand in a folder with both files, or remove the #include if nothing of it is used",
     "compiler-disk": "the compiler was stopped: its files for this source take more than {most} MiB",
     "compiler-time": (
         "the compiler was stopped after {seconds} s; look for headers, macros or templates that expand "
@@ -270,6 +270,8 @@ _SUBMISSION_CLAUSES: Mapping[str, str] = {
     "is-zip": "a zip archive",
     "is-gzip": "a gzip archive",
     "is-pdf": "a PDF document",
+    "is-rich-text": "rich text, as TextEdit and WordPad save it",
+    "is-web-page": "a web page",
     "is-binary": "binary (it holds NUL bytes)",
     "is-nested": "an archive in an archive",
     "is-other-archive": "an archive of a kind that is not read",
@@ -287,12 +289,13 @@ HINTS: Mapping[str, str] = {
     "save-the-file": "save the file in your editor, and look at what you hand in before you do.",
     "source-alone": "hand in the source text alone, without data and without what was made of it.",
     "put-file-in": "put the file with your kernel into it, with the ending `.cu`.",
-    "as-saved": "hand in the `.cu` file as your editor saves it.",
+    "as-saved": "hand in the `.cu` file as an editor for programs saves it: plain text.",
     "outside-of-if": (
         "write the kernel outside of that `#if`, or define in the file what the directive asks for."
     ),
     "put-global": (
-        "put `__global__` before `void {kernel}`: without it the function is host code and no kernel."
+        "hand in the file with `__global__ void {kernel}(…)`: a function without `__global__` is host "
+        "code and no kernel."
     ),
     "write-kernel-too": (
         "write a kernel `{kernel}` as well: each kernel that the hand-out asks for has to be in the file."

@@ -28,9 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from platformdirs import user_cache_path
-
-from grader.data_files import data_root, headers_folder
+from grader.data_files import caches_folder, data_root, headers_folder
 from grader.model import Build, FunctionInterface, ProgramInterface
 from grader.model.codec import decode, encode
 from grader.nvcc.toolchain import ARCHITECTURE, Toolchain, find_programs, find_toolchain
@@ -42,9 +40,10 @@ if TYPE_CHECKING:
     from grader.sandbox import Limits
 
 
-def builds_folder() -> Path:
-    """The folder that this user's builds are kept in."""
-    return user_cache_path("cuda-grader") / "builds"
+def builds_folder() -> Path | None:
+    """The folder that this user's builds are kept in; None where nothing can be kept."""
+    caches = caches_folder()
+    return None if caches is None else caches / "builds"
 
 
 @cache

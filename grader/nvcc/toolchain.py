@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from grader.errors import ToolMissing, UsageError
+from grader.errors import StorageError, ToolMissing, UsageError
 from grader.sandbox import Job, Stage
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,10 +45,13 @@ DEFAULT_BUILD = ("-ptx", "-lineinfo", "--expt-relaxed-constexpr")
 HAZARD_BUILD = (*DEFAULT_BUILD, "-Xcicc", "-O0")
 
 HOW_TO_GET_NVCC = (
-    "nvcc was not found; get it with "
+    "get it with "
     '`pip install "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" '
     '"nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*"`, or name one in GRADER_NVCC'
 )
+_MAC: str = "darwin"  # no literal: mypy would skip what depends on it
+_NO_MAC = "NVIDIA makes none for macOS: use your course's container image with Docker"
+HOW_TO_GET_ANOTHER = f"if it cannot be mended, {HOW_TO_GET_NVCC.replace('get it', 'get another nvcc')}"
 HOW_TO_GET_NVDISASM = 'get it with `pip install "nvidia-cuda-nvdisasm==13.2.*"`'
 HOW_TO_GET_COMPILER = "g++ was not found, and nvcc needs it; get it with `apt-get install g++`"
 
@@ -105,7 +110,7 @@ def find_programs(explicit: str | None = None) -> tuple[Path, Path]:
     named = explicit or os.environ.get("GRADER_NVCC")
     nvcc = _named(named) if named else next(_candidates(), None)
     if nvcc is None:
-        raise ToolMissing(HOW_TO_GET_NVCC)
+        raise ToolMissing(f"nvcc was not found; {_NO_MAC if sys.platform == _MAC else HOW_TO_GET_NVCC}")
     compiler = shutil.which("g++")
     if compiler is None:
         raise ToolMissing(HOW_TO_GET_COMPILER)
@@ -157,7 +162,7 @@ def _examined(machine: Host, nvcc: Path, compiler: Path, architecture: str) -> T
     cicc = machine.which(plan.commands[1][0], os.defpath)
     for name, program in (("ptxas", ptxas), ("cicc", cicc)):
         if not program:
-            raise ToolMissing(f"the toolkit of {nvcc} has no {name}. {HOW_TO_GET_NVCC}")
+            raise ToolMissing(f"the toolkit of {nvcc} has no {name}; {HOW_TO_GET_ANOTHER}")
     return Toolchain(
         nvcc=nvcc,
         host_compiler=str(compiler),
@@ -221,8 +226,11 @@ def _plan(machine: Host, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> 
             commands.append(_command(line, variables))
     expected = len(commands) == 2 and "-E" in commands[0] and Path(commands[1][0]).name == "cicc"  # noqa: PLR2004
     if not expected:
-        reason = " ".join(text.split())[:300]
-        raise ToolMissing(f"{nvcc} does not work with {compiler} as expected: {reason}. {HOW_TO_GET_NVCC}")
+        said = one_line(text, 300) or "nothing"
+        raise ToolMissing(
+            f"{nvcc} does not work with {compiler}: asked what it would run, it said: {said}; "
+            f"{HOW_TO_GET_ANOTHER}"
+        )
     return _Plan(variables, (commands[0], commands[1]))
 
 
@@ -250,8 +258,11 @@ def _output_of(machine: Host, argv: tuple[str, ...]) -> str:
     """What a program of the toolchain prints about itself."""
     try:
         return machine.output_of(argv)
+    except subprocess.TimeoutExpired:
+        reason = f"it did not answer within {_SECONDS} seconds"
     except (OSError, subprocess.SubprocessError) as problem:
-        raise ToolMissing(f"{argv[0]} cannot be run: {problem}. {HOW_TO_GET_NVCC}") from None
+        reason = getattr(problem, "strerror", None) or str(problem)
+    raise ToolMissing(f"{argv[0]} cannot be run: {reason}; {HOW_TO_GET_ANOTHER}")
 
 
 _SECONDS = 60
@@ -272,13 +283,24 @@ class Host(Protocol):
         """Each path without links."""
 
 
+def _empty_folder() -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder; raises StorageError where none can be made."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="grader-")
+    except OSError as problem:
+        raise StorageError(
+            f"no temporary file can be written: {problem.strerror}; free some space, or set TMPDIR to "
+            "another folder"
+        ) from None
+
+
 @dataclass(frozen=True, slots=True)
 class ThisMachine:
     """The grader's own machine."""
 
     def output_of(self, argv: tuple[str, ...]) -> str:
-        """See `Host`; also raises subprocess.SubprocessError."""
-        with tempfile.TemporaryDirectory(prefix="grader-") as folder:
+        """See `Host`; also raises subprocess.SubprocessError and StorageError."""
+        with _empty_folder() as folder:
             done = subprocess.run(
                 argv,
                 cwd=folder,

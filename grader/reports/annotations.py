@@ -52,7 +52,7 @@ class Annotation:
 def annotations_of(grade: Grade, path: str) -> tuple[Annotation, ...]:
     """What a student may see of a grade: first what explains the rest, then each finding once.
 
-    ``path`` is the submission's own file, as it shall be called; of other files findings say the name.
+    ``path`` is the submission's own file, as it shall be called; others are called as they lie beside it.
     """
     shown = student_view(grade)
     if shown.verdict is Verdict.ERROR:
@@ -86,9 +86,15 @@ def _annotations(grade: Grade, path: str) -> Iterator[Annotation]:
 
 def _of_finding(finding: Finding, name: str, path: str, file: str, hint: str) -> Annotation:
     rule = finding.kind.value if finding.code is FindingCode.UNSPECIFIED else finding.code.value
-    shown_path = path if finding.file in {"", file} else one_line(finding.file)
+    shown_path = path if finding.file in {"", file} else one_line(_beside(path, file, finding.file))
     message, line = one_line(finding.message, _LONGEST), finding.line or 1
     return Annotation(rule, name, shown_path, line, message, one_line(hint, _LONGEST), finding.severity)
+
+
+def _beside(path: str, file: str, other: str) -> str:
+    """What another file of a submission is called where its own ``file`` is called ``path``."""
+    folder = path.removesuffix(file)
+    return f"{folder}{other}" if path.endswith(file) and not other.startswith("/") else other
 
 
 def render(annotations: Sequence[Annotation], name: str, version: str) -> str:

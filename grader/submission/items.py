@@ -210,6 +210,10 @@ _MAGIC = (
     (b"PK\x03\x04", "is-zip"),
     (b"\x1f\x8b", "is-gzip"),
     (b"%PDF-", "is-pdf"),
+    (b"{\\rtf", "is-rich-text"),
+    (b"<!DOCTYPE html", "is-web-page"),
+    (b"<!doctype html", "is-web-page"),
+    (b"<html", "is-web-page"),
 )
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NO_FILE = {

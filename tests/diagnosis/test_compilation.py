@@ -8,7 +8,8 @@ import pytest
 
 from grader.diagnosis import explain_findings
 from grader.diagnosis.findings import compile_hint
-from grader.model import Finding, FindingKind
+from grader.model import Finding, FindingKind, KernelInterface
+from grader.nvcc.kernel import not_found
 from grader.submission import read_submission
 from grader.submission.items import MAX_BYTES
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         ({}, "put the file with your kernel into it"),
         ({"a.cu": b""}, "save the file in your editor"),
         ({"a.cu": b"/" * (MAX_BYTES + 1)}, "hand in the source text alone"),
-        ({"a.cu": b"\x7fELF"}, "hand in the `.cu` file as your editor saves it"),
+        ({"a.cu": b"\x7fELF"}, "hand in the `.cu` file as an editor for programs saves it"),
     ],
 )
 def test_what_no_compiler_saw_has_hints_of_its_own(
@@ -36,6 +37,14 @@ def test_what_no_compiler_saw_has_hints_of_its_own(
     problem = read_submission(tmp_path).problem
     assert problem is not None
     assert hint in compile_hint([problem])
+
+
+def test_a_file_without_a_kernel_is_not_said_to_have_the_function() -> None:
+    """It may be another file than was meant, or one in which `__global__` was forgotten."""
+    problem = not_found(KernelInterface("matMul", (), (), (), ()), (), ())
+    hint = compile_hint([problem])
+    assert hint.startswith("hand in the file with `__global__ void matMul(…)`")
+    assert "without `__global__`" in hint
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pwd
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,6 +73,34 @@ def test_a_file_and_a_class_are_two_matters(
     _lines(monkeypatch, wishes, CHECKED, of_class)
     assert main(["doctor", *options]) == code
     golden(f"cli/doctor-{name}.txt", capsys.readouterr().out)
+
+
+def test_where_the_staff_s_files_are_not_installed_a_class_needs_an_assignment_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, wishes: list[ClassWishes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`grade` refuses those that come with the grader there, so nobody is told that they can be graded."""
+    _lines(
+        monkeypatch, wishes, CHECKED, [*SOUND, ReportLine(Mark.NONE, "staff", "not installed", "clone it")]
+    )
+    assert main(["doctor", "-o", "out"]) == 0
+    assert capsys.readouterr().out.endswith("\na class can be graded here, on an assignment of your own\n")
+
+
+def test_who_has_no_home_has_no_folder_for_builds(
+    monkeypatch: pytest.MonkeyPatch, wishes: list[ClassWishes]
+) -> None:
+    """As in a container that runs as a user whom nobody knows: nothing is kept, and all else goes on."""
+    _lines(monkeypatch, wishes, CHECKED, SOUND)
+    for variable in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def unknown(_uid: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert main(["doctor"]) == 0
+    assert wishes[0].builds is None
+    assert main(["list"]) == 0
 
 
 def test_without_a_compiler_nothing_is_said_of_a_class(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+import tempfile
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from grader import sandbox_choice
 from grader.doctor import Mark, ReportLine, examination, gpus
 from grader.errors import ToolMissing
 from grader.gpu import devices
-from grader.nvcc import Tools, find_toolchain
+from grader.nvcc import Tools, find_toolchain, toolchain
 from grader.sandbox import LocalSandbox
 from tests.gpu.pretend import GPU
 
@@ -121,6 +122,47 @@ def test_with_a_gpu_it_says_which_image_is_missing(monkeypatch: pytest.MonkeyPat
     assert (line.mark, line.stops) == (Mark.PROBLEM, True)
     assert "--build-image gpu" in line.fix
     assert "gpu" not in lines
+
+
+@pytest.mark.usefixtures("_no_compiler")
+@pytest.mark.parametrize("as_students_have_it", [True, False])
+def test_of_a_student_s_installation_it_says_what_a_class_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, as_students_have_it: bool
+) -> None:
+    """The assignments that come with it have neither hidden cases nor solutions there; a clone has them."""
+    data = tmp_path if as_students_have_it else tmp_path / "none"
+    monkeypatch.setattr(examination, "package_data", lambda: data)
+    lines = examined().get("staff", [])
+    assert [(line.mark, line.stops, "clone" in line.fix) for line in lines] == (
+        [(Mark.NONE, False, True)] if as_students_have_it else []
+    )
+
+
+def _cache_line(builds: Path) -> ReportLine:
+    (line,) = (line for line in examination.examine(None, builds) if line.subject == "cache")
+    return line
+
+
+@pytest.mark.usefixtures("_no_compiler")
+def test_without_a_folder_for_builds_one_s_own_file_can_be_checked(tmp_path: Path) -> None:
+    """As `check` does it; what is wrong is said in words, and that it only takes longer."""
+    assert _cache_line(tmp_path / "builds").mark is Mark.OK
+    (tmp_path / "file").touch()
+    line = _cache_line(tmp_path / "file/builds")
+    assert (line.mark, line.stops) == (Mark.PROBLEM, False)
+    assert line.state.endswith("Not a directory; each check compiles anew")
+    assert "XDG_CACHE_HOME" in line.fix
+
+
+def test_where_no_temporary_file_can_be_written_the_compiler_is_not_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else can be tried then."""
+    toolchain._examine.cache_clear()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    *_, last = examination.examine(None, None)
+    assert (last.mark, last.subject, last.stops) == (Mark.PROBLEM, "space", True)
+    assert "no temporary file can be written" in last.fix
 
 
 @pytest.mark.usefixtures("_no_compiler")

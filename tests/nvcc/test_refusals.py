@@ -30,7 +30,7 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
         f"\n#include <wb.h>\n{KERNEL.replace('2 *', 'WB *')}",
         2,
         (
-            "the header `wb.h` was not found; hand it in beside the file, or remove the #include "
+            "the header `wb.h` was not found; hand in a folder with both files, or remove the #include "
             "if nothing of it is used"
         ),
     ),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import stat
+import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.errors import ToolMissing, UsageError
+from grader.errors import StorageError, ToolMissing, UsageError
 from grader.model import KernelInterface, Parameter, Submission
 from grader.nvcc import build, find_toolchain, toolchain
 from grader.sandbox import LocalSandbox
@@ -55,6 +57,15 @@ def test_without_nvcc_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyP
         find_toolchain()
 
 
+def test_on_macos_nobody_is_told_to_install_what_is_not_made_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no nvcc for it, so its students need the image."""
+    monkeypatch.setattr(toolchain, "_candidates", lambda: iter(()))
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(ToolMissing, match="none for macOS: use your course's container image") as refused:
+        find_toolchain()
+    assert "pip install" not in str(refused.value)
+
+
 def test_without_a_host_compiler_the_message_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -66,13 +77,43 @@ def test_without_a_host_compiler_the_message_says_how_to_get_it(
 
 
 @pytest.mark.parametrize(
-    "text", ["echo nonsense >&2; exit 1", "exit 0", "exec /no/such/program"], ids=["error", "mute", "broken"]
+    ("text", "said"),
+    [
+        ("echo nonsense >&2; exit 1", "nonsense;"),
+        ("exit 0", "nothing;"),
+        ("exec /no/such/program", "not found;"),
+    ],
+    ids=["error", "mute", "broken"],
 )
-def test_an_nvcc_that_does_not_work_is_told(tmp_path: Path, text: str) -> None:
-    """A program that is no nvcc is refused with what it said."""
+def test_an_nvcc_that_does_not_work_is_told(tmp_path: Path, text: str, said: str) -> None:
+    """A program that is no nvcc is refused with what it said, and nobody claims that there is none."""
     nvcc = script(tmp_path / "bin" / "nvcc", text)
-    with pytest.raises(ToolMissing, match="does not work with"):
+    with pytest.raises(ToolMissing, match="does not work with") as refused:
         find_toolchain(str(nvcc))
+    assert said in str(refused.value)
+    assert "nvcc was not found" not in str(refused.value)
+    assert 'get another nvcc with `pip install "nvidia-cuda-nvcc' in str(refused.value)
+
+
+def test_an_nvcc_that_does_not_answer_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Neither an argument list nor the name of an exception is shown."""
+    nvcc = script(tmp_path / "bin" / "nvcc", "exec sleep 60")
+    monkeypatch.setattr(toolchain, "_SECONDS", 0.2)
+    with pytest.raises(ToolMissing, match=r"nvcc cannot be run: it did not answer within 0\.2 seconds; if "):
+        find_toolchain(str(nvcc))
+
+
+def test_where_no_temporary_file_can_be_written_nobody_is_told_to_install_a_compiler(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The disk is full, or TMPDIR and its like are not there."""
+    nvcc = script(tmp_path / "bin" / "nvcc", "true")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(StorageError, match=r"no temporary file can be written: .*set TMPDIR") as refused:
+        find_toolchain(str(nvcc))
+    assert "pip install" not in str(refused.value)
 
 
 @pytest.mark.parametrize("missing", ["ptxas", "cicc"])

@@ -40,6 +40,31 @@ def test_annotations_say_what_students_may_see(grade: str, name: str, golden: Go
     golden(f"annotations/{grade}.{name}.txt", render(annotations, name, "1.2.3"))
 
 
+@pytest.mark.parametrize(
+    ("called", "other", "found"),
+    [
+        ("hw 1/tiled.cu", "tile.cuh", "hw 1/tile.cuh"),
+        ("tiled.cu", "inc/tile.cuh", "inc/tile.cuh"),
+        ("/w/tiled.cu", "/usr/include/math.h", "/usr/include/math.h"),
+        ("/dev/stdin", "tile.cuh", "tile.cuh"),
+    ],
+)
+def test_a_header_is_named_as_it_lies_beside_the_file(called: str, other: str, found: str) -> None:
+    """So that an editor, or a page of a repository, finds it."""
+    grade = sample_grades.compile_error()
+    items = tuple(
+        replace(
+            item,
+            result=replace(
+                item.result, findings=tuple(replace(finding, file=other) for finding in item.result.findings)
+            ),
+        )
+        for item in grade.items
+    )
+    annotations = annotations_of(replace(grade, items=items, submission_file="tiled.cu"), called)
+    assert {annotation.path for annotation in annotations if annotation.rule == "compile"} == {found}
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_is_hidden_is_in_no_annotation(name: str) -> None:
     """No id, shape or line of a hidden case, as in every other report of a student."""

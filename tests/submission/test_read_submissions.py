@@ -141,6 +141,11 @@ def test_of_a_program_its_own_file_is_asked_for(tmp_path: Path) -> None:
         (b"\xff\xfe\0\xd8", "`a.cu` is binary (it holds NUL bytes); expected the source text of your kernel"),
         (b"\x7fELF\2", "`a.cu` is a compiled program; expected the source text of your kernel"),
         (b"PK\3\4..", "`a.cu` is a zip archive; expected the source text of your kernel"),
+        (
+            b"{\\rtf1\\ansi\\ansicpg1252\\cocoartf2761\n",
+            "`a.cu` is rich text, as TextEdit and WordPad save it; expected the source text of your kernel",
+        ),
+        (b"<!DOCTYPE html>\n<html>", "`a.cu` is a web page; expected the source text of your kernel"),
         (b"%PDF-1.7", "`a.cu` is a PDF document; expected the source text of your kernel"),
         (b"/" * (MAX_BYTES + 1), "`a.cu` has 1,048,577 bytes; expected a source file of at most 1 MiB"),
     ],
