@@ -42,7 +42,7 @@ def chosen(folder: Path, *asked: str) -> list[dict[str, Any]] | None:
 
 
 def test_the_image_is_made_without_a_compiler_for_the_machine_that_makes_it(tmp_path: Path) -> None:
-    """There is no nvcc for macOS to be installed: a wheel of the grader is made, and the engine does the rest."""
+    """There is no nvcc for macOS: a wheel of the grader is made, and the engine does the rest."""
     elsewhere = (f"BIN={tmp_path}/bin", f"STAMP={tmp_path}/set-up")
     told = subprocess.run(
         ["make", "-n", *elsewhere, "image"],  # noqa: S607
