@@ -27,11 +27,13 @@ help:  ## list the targets
 
 setup: $(STAMP)  ## create .venv with the grader, the CUDA compiler and the tools that test it
 
-$(STAMP): pyproject.toml constraints.txt
+$(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found; install one, or name it: make PYTHON=/path/to/python3" >&2; exit 3; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 3; }
+	$(PYTHON) -m venv .venv
+
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@command -v g++ >/dev/null || { echo "nvcc needs a host compiler; on Debian and Ubuntu: apt-get install g++" >&2; exit 3; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '$(EVERYTHING)'
 	@touch $@
 
@@ -52,8 +54,8 @@ handouts: $(STAMP)  ## record what the staff's kernels move on visible cases, fo
 	for file in .venv/handouts/reference/*/*/baselines.json; do \
 	    cp "$$file" "handouts/$$(basename "$$(dirname "$$file")").json"; done
 
-# What pip asks for packages may be told in its own variables.
-image: $(STAMP)  ## the container image for students' machines, called $(IMAGE): no solution is in it
+# What pip asks for packages may be told in its own variables. The compiler is no part of it: macOS has none.
+image: $(BIN)/python  ## the container image for students' machines, called $(IMAGE): no solution is in it
 	rm -rf build/wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	docker build --network host --target grader --tag $(IMAGE) --build-arg PIP_INDEX_URL --build-arg PIP_TRUSTED_HOST .

@@ -14,6 +14,7 @@ import re
 import unicodedata
 from contextlib import ExitStack
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from grader.course.entries import PLAIN, Doubt, Download, Entry, Left, Level, Omission, StaffQuestion
@@ -70,9 +71,24 @@ def read_download(path: Path, expected: Wanted = SOURCE, assignment: str = "") -
             return _read(path, stack, expected, assignment)
         except (OSError, RuntimeError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or "not a usable path").lower()
+            if isinstance(error, FileNotFoundError):
+                reason += _what_is_there(path)
             raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {reason}") from error
         except Unusable as unusable:
             raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {unusable}") from unusable
+
+
+def _what_is_there(path: Path) -> str:
+    """What lies where nothing of this name does: a name that is much like it, or nothing at all."""
+    folder = path.absolute().parent
+    try:
+        names = [entry.name for entry in folder.iterdir()]
+    except OSError:
+        return ""
+    if not names:
+        return f"; its folder {escaped(str(folder))} is empty"
+    alike = get_close_matches(path.name, names, 1)
+    return f"; did you mean `{escaped(alike[0])}`?" if alike else ""
 
 
 def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str) -> Download:

@@ -214,8 +214,8 @@ def _explained(
     diagnosis = next(iter(explain_findings(findings, assignment.feedback, context)), None)
     if diagnosis is None:
         return None
-    made = (finding for finding in findings if mistake_behind(finding, context) == diagnosis.mistake)
-    return _cause(diagnosis, item, next(made).line)
+    lines = [finding.line for finding in findings if mistake_behind(finding, context) == diagnosis.mistake]
+    return _cause(diagnosis, item, lines[0])
 
 
 def _reads_its_output(

@@ -294,8 +294,8 @@ HINTS: Mapping[str, str] = {
         "write the kernel outside of that `#if`, or define in the file what the directive asks for."
     ),
     "put-global": (
-        "hand in the file with `__global__ void {kernel}(…)`: a function without `__global__` is host "
-        "code and no kernel."
+        "put `__global__` before `void {kernel}`: without it a function is host code and no kernel. If there "
+        "is no such function, this is not the file with your kernel."
     ),
     "write-kernel-too": (
         "write a kernel `{kernel}` as well: each kernel that the hand-out asks for has to be in the file."

@@ -226,9 +226,9 @@ def _plan(machine: Host, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> 
             commands.append(_command(line, variables))
     expected = len(commands) == 2 and "-E" in commands[0] and Path(commands[1][0]).name == "cicc"  # noqa: PLR2004
     if not expected:
-        said = one_line(text, 300) or "nothing"
+        answer = one_line(text, 300) or "nothing"
         raise ToolMissing(
-            f"{nvcc} does not work with {compiler}: asked what it would run, it said: {said}; "
+            f"{nvcc} does not work with {compiler}: asked what it would run, it said: {answer}; "
             f"{HOW_TO_GET_ANOTHER}"
         )
     return _Plan(variables, (commands[0], commands[1]))

@@ -43,8 +43,8 @@ def test_a_file_without_a_kernel_is_not_said_to_have_the_function() -> None:
     """It may be another file than was meant, or one in which `__global__` was forgotten."""
     problem = not_found(KernelInterface("matMul", (), (), (), ()), (), ())
     hint = compile_hint([problem])
-    assert hint.startswith("hand in the file with `__global__ void matMul(…)`")
-    assert "without `__global__`" in hint
+    assert hint.startswith("put `__global__` before `void matMul`")
+    assert hint.endswith("If there is no such function, this is not the file with your kernel.")
 
 
 @pytest.mark.parametrize(

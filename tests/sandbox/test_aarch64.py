@@ -15,6 +15,7 @@ import pytest
 
 from grader.gradescope.archive import normal_name, requirements
 from grader.sandbox import image
+from tests.documents import ROOT
 from tests.pins import pins
 
 if TYPE_CHECKING:
@@ -38,6 +39,21 @@ def chosen(folder: Path, *asked: str) -> list[dict[str, Any]] | None:
         return None
     installed: list[dict[str, Any]] = json.loads(report.read_text(encoding="utf-8"))["install"]
     return installed
+
+
+def test_the_image_is_made_without_a_compiler_for_the_machine_that_makes_it(tmp_path: Path) -> None:
+    """There is no nvcc for macOS: a wheel of the grader is made, and the engine does the rest."""
+    elsewhere = (f"BIN={tmp_path}/bin", f"STAMP={tmp_path}/set-up")
+    told = subprocess.run(
+        ["make", "-n", *elsewhere, "image"],  # noqa: S607
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert "pip wheel" in told
+    assert "docker build" in told
+    assert not re.search(r"nvcc|g\+\+|pip install", told)
 
 
 @pytest.mark.slow

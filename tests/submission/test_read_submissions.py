@@ -374,6 +374,17 @@ def test_a_path_without_anything_is_a_wrong_use(tmp_path: Path, name: str) -> No
     assert str(caught.value).isprintable()
 
 
+def test_of_a_path_without_anything_it_says_what_is_there(tmp_path: Path) -> None:
+    """A name that is much like it; or that the folder is empty, as where a container was given another."""
+    with pytest.raises(UsageError, match=r"no such file or directory; its folder .* is empty$"):
+        read_download(tmp_path / "mine.cu")
+    (tmp_path / "mine.cu").write_bytes(KERNEL)
+    with pytest.raises(UsageError, match=r"no such file or directory; did you mean `mine\.cu`\?$"):
+        read_download(tmp_path / "Mine.cu")
+    with pytest.raises(UsageError, match=r"no such file or directory$"):
+        read_download(tmp_path / "homework")
+
+
 def test_a_folder_without_anything_is_a_wrong_use(tmp_path: Path) -> None:
     """Files that nobody handed in do not count."""
     (tmp_path / ".DS_Store").write_bytes(b"x")
