@@ -53,7 +53,7 @@ def merge(folders: Sequence[OutFolder], into: OutFolder) -> list[Grade]:
     _must_be_complete(parts)
     _must_be_apart(parts)
     session = replace(parts[0].session, shard="")
-    _must_take(into, session, parts)
+    _must_take(into, session)
     identities = _merged_identities(parts)
     if identities is not None:
         keep_identities(into, identities)
@@ -150,7 +150,7 @@ def _must_be_apart(parts: Sequence[_ClassPart]) -> None:
             where[name] = part.out
 
 
-def _must_take(into: OutFolder, session: BatchSession, parts: Sequence[_ClassPart]) -> None:
+def _must_take(into: OutFolder, session: BatchSession) -> None:
     """The new folder holds nothing, or what an earlier merge of the same batches made."""
     earlier = into.session()
     if earlier is not None and earlier != session:

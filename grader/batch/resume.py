@@ -58,7 +58,7 @@ _DIGEST = 64
 
 
 def differences(before: BatchSession, after: BatchSession) -> list[str]:
-    """What two sessions differ in, as ``seed (1 → 2)``. Two assignments have other files, which goes unsaid."""
+    """What two sessions differ in, as ``seed (1 → 2)``; that two assignments have other files goes unsaid."""
     return [
         f"{_CALLED.get(field.name, field.name)} ({_short(one)} → {_short(other)})"
         for field in fields(before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -167,10 +167,13 @@ def run(options: argparse.Namespace) -> int:
     download = _certain(download, skip=options.skip_unmatched)
     setup.must_be_one(options, len(download.submissions))
     out = OutFolder(options.out)
-    if options.cluster and out.path.is_dir():
-        with out.locked():  # looked at before jobs wait in a queue
-            pass
-    with _executor(options, assignment, len(download.submissions)) as executor, out.locked():
+    with ExitStack() as held:
+        early = bool(options.cluster) and out.path.is_dir()
+        if early:  # before jobs wait in a queue
+            held.enter_context(out.locked())
+        executor = held.enter_context(_executor(options, assignment, len(download.submissions)))
+        if not early:  # no folder is made where nothing can be graded
+            held.enter_context(out.locked())
         return _grade_class(options, assignment, download, executor, out)
 
 

@@ -11,7 +11,7 @@ import socket
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +118,7 @@ class Nodes:
         before = (
             BatchSetting(earlier.backend, earlier.toolkit, earlier.device, earlier.races) if earlier else None
         )
-        setting = before if before is not None and before in slots else slots.most_common(1)[0][0]
+        setting = common_setting(slots, before)
         self.setting = setting
         self._say_left_out()
         for member in list(self.fit.values()):
@@ -273,6 +273,13 @@ class Nodes:
             return
         with suppress(Exception):
             self.cluster.client.run(node.leave, self.request.key, workers=list(self.fit), on_error="ignore")
+
+
+def common_setting(slots: Mapping[BatchSetting, int], earlier: BatchSetting | None) -> BatchSetting:
+    """How a class is graded where nodes grade in several ways: as before, else where there is most room."""
+    if earlier is not None and earlier in slots:
+        return earlier
+    return max(slots, key=lambda setting: (slots[setting], astuple(setting)))
 
 
 def _proved(_: str, request: GradingRequest) -> Proof:

@@ -31,6 +31,7 @@ HOW_TO_GET_DASK = "get what it takes with `pip install distributed dask-jobqueue
 _HERE_ALONE = "127.0.0.1:0"
 """Where pages are served, which Dask does for everybody who can reach the machine and without encryption."""
 
+_SHARED = ".cluster-"
 _GIB_PER_SUBMISSION = 2
 _CONNECTING = 20
 """Seconds for a scheduler to answer."""
@@ -129,8 +130,8 @@ def _running(where: str, _nodes: int, _jobs: int, _folder: Path) -> Iterator[Clu
         client = Client(where, timeout=_CONNECTING)
     except TypeError:  # what Dask says without certificates
         raise UsageError(
-            f"--cluster {escaped(where, 100)}: there are no certificates for TLS; name them as for `dask worker`, "
-            "with DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT and …__CLIENT__KEY"
+            f"--cluster {escaped(where, 100)}: there are no certificates for TLS; name them with "
+            "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
         ) from None
     except (OSError, TimeoutError, ValueError, RuntimeError) as problem:
         raise UsageError(
@@ -155,7 +156,7 @@ def _slurm(where: str, nodes: int, jobs: int, folder: Path) -> Iterator[Cluster]
     from dask_jobqueue.slurm import SLURMJob  # noqa: PLC0415 - an extra
 
     signal.signal(signal.SIGINT, before)  # that module takes Ctrl-C for the wish to exit with 0
-    with _shared_folder(folder) as shared:
+    with shared_folder(folder) as shared:
         try:
             cluster = SLURMCluster(
                 **_slurm_options(jobs, shared), job_cls=_noting_refusal(SLURMJob), security=_certified(shared)
@@ -210,11 +211,13 @@ def _certified(shared: Path) -> Security:
 
 
 @contextmanager
-def _shared_folder(folder: Path) -> Iterator[Path]:
-    """A folder for this user alone, gone afterwards."""
+def shared_folder(folder: Path) -> Iterator[Path]:
+    """A folder for this user alone, gone afterwards, as is what a batch left that was killed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=".cluster-", dir=folder, ignore_cleanup_errors=True)
+        for left in folder.glob(f"{_SHARED}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        temporary = tempfile.TemporaryDirectory(prefix=_SHARED, dir=folder, ignore_cleanup_errors=True)
     except OSError as problem:
         raise StorageError(f"{folder}: cannot be written: {problem.strerror}") from None
     with temporary as name:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.assignment import bundled_ids, find_assignment, load_assignment, reference_folder
+from grader.batch.executor import BatchSetting
 from grader.cluster.node import packed, unpacked
+from grader.cluster.nodes import common_setting
 from grader.errors import OurError
 from tests.cluster.conftest import ROOT
 
@@ -62,3 +65,12 @@ def test_an_assignment_that_arrives_damaged_is_our_error(tmp_path: Path) -> None
     parcel = packed(path, load_assignment(path))
     with pytest.raises(OurError, match="another one than was sent"):
         unpacked(replace(parcel, path=str(tmp_path), digest="0" * 64))
+
+
+def test_of_two_kinds_with_as_much_room_chance_chooses_none() -> None:
+    """A class is graded alike whichever node proves itself first."""
+    older, newer = (BatchSetting("emulator", toolkit, "", "") for toolkit in ("13.0.41", "13.0.88"))
+    assert common_setting(Counter({older: 4, newer: 4}), None) == newer
+    assert common_setting(Counter({newer: 4, older: 4}), None) == newer
+    assert common_setting(Counter({newer: 4, older: 5}), None) == older
+    assert common_setting(Counter({newer: 4, older: 4}), older) == older

@@ -84,6 +84,16 @@ def test_a_folder_that_is_written_to_is_refused_before_a_cluster_is_asked_for(
     assert "another grader is writing here" in capsys.readouterr().err
 
 
+def test_what_a_killed_batch_left_of_its_cluster_is_removed(tmp_path: Path) -> None:
+    """Its key opens nothing any more, and what its jobs printed is about no batch that runs."""
+    left = tmp_path / ".cluster-abcdefgh"
+    left.mkdir()
+    (left / "key.pem").touch()
+    with schedulers.shared_folder(tmp_path) as shared:
+        assert list(tmp_path.iterdir()) == [shared]
+    assert not list(tmp_path.iterdir())
+
+
 def test_questions_are_graded_without_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They take no time: that is said instead of starting one."""
     sheet = tmp_path / "ada.yaml"
