@@ -159,14 +159,16 @@ def versions() -> Named[str]:
     code = sha256()
     for file in sorted(package.rglob("*.py")):
         code.update(file.read_bytes())
-    return (*pipeline.versions(), ("code", code.hexdigest()[:12]))
+    return (*pipeline.versions(), ("grader files", code.hexdigest()[:12]))
 
 
 def _other_versions(wanted: Named[str]) -> str:
     installed = dict(versions())
     differing = [f"{name} {installed[name]}" for name, version in wanted if installed[name] != version]
     expected = [f"{name} {version}" for name, version in wanted if installed[name] != version]
-    return f"it has {', '.join(differing)}; expected {', '.join(expected)}" if differing else ""
+    if not differing:
+        return ""
+    return f"it has {', '.join(differing)}; expected {', '.join(expected)}; install the same there"
 
 
 def _station(request: GradingRequest) -> _Station:

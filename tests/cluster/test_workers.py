@@ -249,7 +249,8 @@ def test_a_worker_with_another_grader_is_left_out(
     code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
     assert code == 2, said
     assert "no node can grade this: " in said
-    assert "it has code " in said
+    assert "it has grader files " in said
+    assert "install the same there" in said
     assert not (tmp_path / "out/journal.jsonl").exists()
     scheduler.worker()
     scheduler.expect(2)
