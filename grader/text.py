@@ -77,13 +77,18 @@ def capital(text: str) -> str:
 
 def suggestion(word: str, candidates: Iterable[str]) -> str:
     """The tail of a message about a word that is none of the candidates: the nearest of them, or all."""
+    words = tuple(candidates)
+    if near := did_you_mean(word, words):
+        return near
+    return f"expected one of {', '.join(words)}" if words else "there are none"
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """A question for the candidate that is nearest to a word; empty where none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - for a message about a mistake only
 
-    words = tuple(candidates)
-    near = get_close_matches(word, words, n=1)
-    if near:
-        return f"did you mean `{near[0]}`?"
-    return f"expected one of {', '.join(words)}" if words else "there are none"
+    near = get_close_matches(word, tuple(candidates), n=1)
+    return f"did you mean `{near[0]}`?" if near else ""
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

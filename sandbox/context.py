@@ -75,7 +75,10 @@ class Context:
 
     def reset_persisting_l2(self) -> None:
         """Make lines of L2 that were marked as persisting ordinary ones again."""
-        status = self._libcuda.cuCtxResetPersistingL2Cache()
+        self._require(self._libcuda.cuCtxResetPersistingL2Cache())
+
+    def _require(self, status: int) -> None:
+        """Raise DeviceFault for what the driver, asked without CuPy, gives back where it did not do it."""
         if status:
             raise self._fault(self._runtime.CUDARuntimeError(status))
 

@@ -76,9 +76,7 @@ class Device(Context):
 
     def spin(self) -> None:
         """Wait without sleeping from now on: it takes a processor, but being woken takes a while."""
-        status = self._libcuda.cuCtxSetFlags(_SPIN)
-        if status:
-            raise self._fault(self._runtime.CUDARuntimeError(status))
+        self._require(self._libcuda.cuCtxSetFlags(_SPIN))
 
     # what it is
 
@@ -105,9 +103,7 @@ class Device(Context):
         """As NVML writes it. From the driver: what CuPy gives ends at the first zero byte."""
         content, number = (ctypes.c_ubyte * 16)(), ctypes.c_int()
         status = self._libcuda.cuDeviceGet(ctypes.byref(number), 0)
-        status = status or self._libcuda.cuDeviceGetUuid_v2(content, number)
-        if status:
-            raise self._fault(self._runtime.CUDARuntimeError(status))
+        self._require(status or self._libcuda.cuDeviceGetUuid_v2(content, number))
         return f"GPU-{uuid.UUID(bytes=bytes(content))}"
 
     @property
@@ -131,9 +127,7 @@ class Device(Context):
         From the driver: CuPy's binding of this call imports all of CuPy, which takes 0.2 s.
         """
         content, module = image.read_bytes(), ctypes.c_void_p()
-        status = self._libcuda.cuModuleLoadData(ctypes.byref(module), content)
-        if status:
-            raise self._fault(self._runtime.CUDARuntimeError(status))
+        self._require(self._libcuda.cuModuleLoadData(ctypes.byref(module), content))
         return module.value or 0
 
     def unload(self, module: int) -> None:

@@ -10,7 +10,6 @@ Where it lies, no staff kernel is built: traffic is compared with these numbers,
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 from contextlib import suppress
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from grader.data_files import data_root, package_data
 from grader.errors import UsageError
 from grader.model import Counters, KernelEstimate, LimitShare
-from grader.text import escaped
+from grader.text import did_you_mean, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,11 +78,11 @@ def find_assignment(name: str) -> Path:
             f"the file of `{name}` holds its answers, so students do not have it: your course hands out your "
             f"sheet; staff {IN_A_CLONE}"
         )
-    close = difflib.get_close_matches(name, bundled_ids(), n=1)
+    near = did_you_mean(name, bundled_ids())
     ids = ", ".join(bundled_ids()) or "none"
     raise UsageError(
         f"no assignment `{escaped(name)}`: expected one of the bundled ones ({ids}) "
-        f"or a path to a folder with an {FILE_NAME}{f'; did you mean `{close[0]}`?' if close else ''}"
+        f"or a path to a folder with an {FILE_NAME}{f'; {near}' if near else ''}"
     )
 
 

@@ -53,24 +53,25 @@ def session_for(
     )
 
 
-_CALLED = {"assignment_digest": "assignment's files"}
-_DIGEST = 64
+_FILES = "assignment_digest"
+_ENOUGH = 12
+"""Digits of a digest that tell it from another."""
 
 
 def differences(before: BatchSession, after: BatchSession) -> list[str]:
     """What two sessions differ in, as ``seed (1 → 2)``; that two assignments have other files goes unsaid."""
     return [
-        f"{_CALLED.get(field.name, field.name)} ({_short(one)} → {_short(other)})"
+        _difference(field.name, one, other)
         for field in fields(before)
         if (one := getattr(before, field.name)) != (other := getattr(after, field.name))
-        if field.name != "assignment_digest" or before.assignment == after.assignment
+        if field.name != _FILES or before.assignment == after.assignment
     ]
 
 
-def _short(value: object) -> str:
-    """A value of a session; of a digest as much as tells it from another."""
-    text = str(value) or "none"
-    return text[:12] if len(text) == _DIGEST else text
+def _difference(field: str, before: object, after: object) -> str:
+    if field == _FILES:
+        return f"assignment's files ({str(before)[:_ENOUGH]} → {str(after)[:_ENOUGH]})"
+    return f"{field} ({str(before) or 'none'} → {str(after) or 'none'})"
 
 
 def must_be_known(submissions: Sequence[Submission], only: Sequence[str]) -> None:

@@ -98,8 +98,8 @@ def run(options: argparse.Namespace) -> int:
         console.print("\na class cannot be graded here yet: see above")
         return setup.OURS if wishes.out else 0
     unsaid = "" if wishes.out else "; whether its folder can be written, -o OUT says"
-    own = ", on an assignment of your own" if examination.needs_own_assignment(for_class) else ""
-    console.print(f"\na class can be graded here{own}{unsaid}")
+    limit = ", on an assignment of your own" if examination.needs_own_assignment(for_class) else ""
+    console.print(f"\na class can be graded here{limit}{unsaid}")
     return 0
 
 

@@ -14,7 +14,6 @@ import re
 import unicodedata
 from contextlib import ExitStack
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from grader.course.entries import PLAIN, Doubt, Download, Entry, Left, Level, Omission, StaffQuestion
@@ -36,7 +35,7 @@ from grader.submission.items import (
     ids,
     stem,
 )
-from grader.text import escaped, listed
+from grader.text import did_you_mean, escaped, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,13 +81,13 @@ def _what_is_there(path: Path) -> str:
     """What lies where nothing of this name does: a name that is much like it, or nothing at all."""
     folder = path.absolute().parent
     try:
-        names = [entry.name for entry in folder.iterdir()]
+        names = [escaped(entry.name) for entry in folder.iterdir()]
     except OSError:
         return ""
     if not names:
         return f"; its folder {escaped(str(folder))} is empty"
-    alike = get_close_matches(path.name, names, 1)
-    return f"; did you mean `{escaped(alike[0])}`?" if alike else ""
+    near = did_you_mean(path.name, names)
+    return f"; {near}" if near else ""
 
 
 def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str) -> Download:

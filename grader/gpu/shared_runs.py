@@ -1,4 +1,4 @@
-"""Runs of a tool that several submissions share: the fast path for kernels that the emulator has cleared.
+"""Runs of a tool that several submissions share: the fast path where it will probably be silent.
 
     submission ─its launches▶ queue ─whoever has the turn takes all that wait▶ one run ─▶ silent, or not
 
