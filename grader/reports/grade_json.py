@@ -192,6 +192,7 @@ def _timing(timing: Timing) -> Json:
         "solution": _ratio(timing.solution),
         "level": timing.level,
         "settled": timing.settled,
+        "withheld": timing.withheld,
         "rounds": timing.rounds,
         "dropped": timing.dropped,
         "launches": timing.launches,

@@ -16,7 +16,7 @@ from timing import UNTOLD
 from grader import pipeline
 from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
-from grader.gpu import devices
+from grader.gpu import devices, sanitizer
 from grader.gpu.pool import GpuPool
 from grader.kinds import estimating
 from grader.model import Estimate, FindingKind, Grade, Submission, Verdict
@@ -216,6 +216,22 @@ def test_tools_run_beside_the_harness_and_again_without_a_case_that_hangs(plan: 
     assert dict(grade.witnesses)["memcheck"] == "ok"
 
 
+def test_tools_wait_for_the_harness_where_threads_do_not_meet(plan: Plan, cache: Path) -> None:
+    """Such a kernel may hang on a device: no tool is given what the harness has not seen end."""
+
+    def hangs(_case: Case, _arrays: Arrays) -> Case:
+        return {"state": "timeout", "seconds": 5.0}
+
+    diverging = FOLDER / "mistakes/barrier_inside_bounds_if.cu"
+    device = PretendGpu(hangs)
+    _graded(plan, cache, device, diverging)
+    assert [asked(job)["mode"] for job in device.jobs] == ["run", "run"]
+    device = PretendGpu()
+    grade = _graded(plan, cache, device, diverging)
+    assert asked(device.jobs[0])["mode"] == "run"
+    assert dict(grade.witnesses) == dict.fromkeys(sanitizer.TOOLS, "ok")
+
+
 def test_what_the_emulator_never_saw_end_is_not_launched(plan: Plan, cache: Path) -> None:
     """A kernel that hangs on a GPU keeps everybody else waiting."""
     device = PretendGpu()
@@ -330,22 +346,59 @@ def test_without_a_timing_answer_the_speedup_is_our_error(plan: Plan, cache: Pat
     assert (speed.result.verdict, speed.points) == (Verdict.ERROR, Fraction(0))
 
 
+def _told(fault: str) -> dict[str, Any]:
+    """What the harness says of rounds that a fault ended before the first."""
+    names = ("round", "kernel", "set", "ms", "digest", "unwritten", "inputs", "tainted")
+    columns: dict[str, Any] = {name: [] for name in names}
+    rounds = {"rounds": 0, "columns": columns, "clocks": [], "outputs": []}
+    return {**UNTOLD, **rounds, "stopped": "fault", "fault": fault}
+
+
 def test_a_kernel_that_breaks_off_while_it_is_timed_loses_the_speedup(plan: Plan, cache: Path) -> None:
     """What the harness says of the rounds is read with the rules that they were made by."""
-    names = ("round", "kernel", "set", "ms", "digest", "unwritten", "inputs", "tainted")
-    told = {
-        **UNTOLD,
-        "rounds": 0,
-        "columns": {name: [] for name in names},
-        "clocks": [],
-        "outputs": [],
-        "stopped": "fault",
-        "fault": "student: cudaErrorIllegalAddress: an illegal memory access was encountered",
-    }
+    told = _told(fault="student: cudaErrorIllegalAddress: an illegal memory access was encountered")
     grade = _graded(plan, cache, PretendGpu(timing=told))
     (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
     assert speed.result.verdict is Verdict.FAIL
     assert "the GPU stopped the kernel while it was timed" in speed.result.message
+
+
+def _timing_asked(device: PretendGpu) -> list[bool]:
+    """Whether each run of the harness was to time something, in the order of the runs."""
+    return [asked(job)["timing"] is not None for job in device.jobs if asked(job)["mode"] == "run"]
+
+
+def test_nothing_is_timed_that_cannot_count(plan: Plan, cache: Path) -> None:
+    """What the speed needs fails on the emulator and on the device: its rounds would be for nothing."""
+
+    def wrong(_case: Case, arrays: Arrays) -> Case:
+        arrays["C"][...] = 7
+        return {"state": "done"}
+
+    device = PretendGpu(wrong)
+    grade = _graded(plan, cache, device, FOLDER / "mistakes/writes_zeros.cu")
+    (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
+    assert _timing_asked(device) == [False]
+    assert (speed.result.verdict, speed.result.judged) == (Verdict.FAIL, False)
+    assert grade.timing is not None
+    assert grade.timing.withheld
+
+
+def test_what_counts_on_the_device_is_timed_after_all(plan: Plan, cache: Path) -> None:
+    """The emulator said that nothing can count, and the device's outputs are right: they decide."""
+    device = PretendGpu(timing=_told(fault="student: cudaErrorIllegalAddress: an illegal memory access"))
+    grade = _graded(plan, cache, device, FOLDER / "mistakes/writes_zeros.cu")
+    assert _timing_asked(device) == [False, True]
+    assert [case["name"] for case in asked(device.jobs[-1])["cases"]] == []
+    (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
+    assert "the GPU stopped the kernel while it was timed" in speed.result.message
+
+
+def test_a_kernel_that_races_is_timed_beside_its_cases(plan: Plan, cache: Path) -> None:
+    """Its outputs on the emulator say nothing of those on a device."""
+    device = PretendGpu()
+    _graded(plan, cache, device, FOLDER / "mistakes/no_second_barrier.cu")
+    assert _timing_asked(device)[0]
 
 
 def test_nothing_of_one_submission_is_given_to_another(plan: Plan, cache: Path) -> None:
