@@ -6,9 +6,7 @@
 A tool tells launches apart by the names of their kernels. Copies with names of their own are made only where
 there is something to tell: by the emulator, or by a run of the tool in which all cases launch one kernel.
 The tools get what the emulator saw end. Where the harness finds that a case of theirs does not end on the
-device, they are run again without it. A kernel whose threads do not meet where they must, as the emulator
-saw, may not end on a device: there they wait for the harness, for what hangs would hang under each of them
-for a minute, and take the device from everybody else.
+device, they are run again without it.
 """
 
 from __future__ import annotations
@@ -40,7 +38,6 @@ from grader.gpu.request import (
     with_copies,
 )
 from grader.gpu.shared_runs import merged, queue_folder, ran_silently
-from grader.model import FindingKind
 from grader.nvcc import assemble, compile_own
 from grader.sandbox import Stage, Status
 
@@ -52,7 +49,7 @@ if TYPE_CHECKING:
     from grader.gpu.devices import Gpu
     from grader.gpu.request import DeviceCase, JobLaunches, TimingJob
     from grader.gpu.sanitizer import ToolReport
-    from grader.model import Build, Named, Run
+    from grader.model import Build, FindingKind, Named, Run
     from grader.nvcc import Tools
     from grader.sandbox import Job, Result
 
@@ -185,9 +182,9 @@ class _Attempt:
     emulated: frozenset[FindingKind] | None
 
     def observed(self) -> Observed:
-        """The harness, and beside it the tools, or after it."""
+        """The harness, and beside it the tools."""
         began = time.perf_counter()
-        chosen = () if self._may_hang() else for_tools(self.cases, self.pool.races)
+        chosen = for_tools(self.cases, self.pool.races)
         with ThreadPoolExecutor(1) as beside:
             reporting = beside.submit(self._reports, chosen)
             result, answer = self._ran()
@@ -205,10 +202,6 @@ class _Attempt:
             ("sanitizer, after that", time.perf_counter() - ran),
         )
         return Observed(self.gpu, runs, reports, answer, result, seconds)
-
-    def _may_hang(self) -> bool:
-        """Whether the emulator saw threads that wait for others which do not come."""
-        return FindingKind.BARRIER_DIVERGENCE in (self.emulated or ())
 
     def _ran(self) -> tuple[Result, HarnessAnswer]:
         """The harness's job and its answer; a second time, alone, where a kernel did not end.

@@ -16,7 +16,7 @@ from timing import UNTOLD
 from grader import pipeline
 from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
-from grader.gpu import devices, sanitizer
+from grader.gpu import devices
 from grader.gpu.pool import GpuPool
 from grader.kinds import estimating
 from grader.model import Estimate, FindingKind, Grade, Submission, Verdict
@@ -214,22 +214,6 @@ def test_tools_run_beside_the_harness_and_again_without_a_case_that_hangs(plan: 
     names = [{case["name"].rpartition("-")[2] for case in cases} for cases in jobs]
     assert ("2" in names[0], "2" in names[-1]) == (True, False)
     assert dict(grade.witnesses)["memcheck"] == "ok"
-
-
-def test_tools_wait_for_the_harness_where_threads_do_not_meet(plan: Plan, cache: Path) -> None:
-    """Such a kernel may hang on a device: no tool is given what the harness has not seen end."""
-
-    def hangs(_case: Case, _arrays: Arrays) -> Case:
-        return {"state": "timeout", "seconds": 5.0}
-
-    diverging = FOLDER / "mistakes/barrier_inside_bounds_if.cu"
-    device = PretendGpu(hangs)
-    _graded(plan, cache, device, diverging)
-    assert [asked(job)["mode"] for job in device.jobs] == ["run", "run"]
-    device = PretendGpu()
-    grade = _graded(plan, cache, device, diverging)
-    assert asked(device.jobs[0])["mode"] == "run"
-    assert dict(grade.witnesses) == dict.fromkeys(sanitizer.TOOLS, "ok")
 
 
 def test_what_the_emulator_never_saw_end_is_not_launched(plan: Plan, cache: Path) -> None:
