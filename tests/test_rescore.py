@@ -29,7 +29,6 @@ from grader.model import (
     Resources,
     Structure,
     Submission,
-    Timing,
 )
 from grader.reports.files import of_submission
 
@@ -402,19 +401,3 @@ def test_an_estimate_for_another_device_is_not_the_one_that_was_made(
     assert "what is estimated" in capsys.readouterr().err
     course.says(elsewhere + FAST % "")
     assert course.rescore() == 0
-
-
-def test_a_speedup_that_was_withheld_cannot_be_judged_without_what_it_needed(
-    course: Course, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nobody measured it; as long as it waits for the same the rubric may change."""
-    needs = FAST % ", needs: [right]"
-    made = course.says(SOUND + needs)
-    timing = Timing("naive", withheld=True)
-    course.grades(made, bob=replace(evidence(made, wrong=3), measures_time=True, timing=timing))
-    course.says(SOUND.replace("points: 90", "points: 30") + needs)
-    assert course.rescore() == 0
-    assert course.grade("bob")["items"][-1]["message"].startswith("not judged until")
-    course.says(SOUND + FAST % "")
-    assert course.rescore() == 2
-    assert "  a speedup that was not timed\n" in capsys.readouterr().err

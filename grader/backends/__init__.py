@@ -16,7 +16,7 @@ from grader.errors import ToolMissing, UsageError
 from grader.gpu import RaceJudge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Self
 
     from grader.backends.emulated_kernel import EmulatedKernel
@@ -64,8 +64,7 @@ class Runs:
     """What a backend gives back for a submission: a run per case, in their order, and the ``device``.
 
     ``build`` is the build as it is on that device. ``timed`` holds what a GPU observed of the build that is
-    timed, None where nothing was timed, and ``problem`` says what of ours kept it from being observed. The
-    timing was ``withheld`` where there was nothing to time after what the emulator saw.
+    timed, None where nothing was timed, and ``problem`` says what of ours kept it from being observed.
     ``witnesses`` and ``seconds`` as in `Evidence` and `Grade`.
     """
 
@@ -74,7 +73,6 @@ class Runs:
     device: str
     timed: Observed | None = None
     problem: str = ""
-    withheld: bool = False
     witnesses: Named[str] = ()
     seconds: Named[float] = ()
 
@@ -134,14 +132,14 @@ class Backend(ABC):
         built: Build,
         cases: tuple[PreparedCase, ...],
         tools: Tools,
-        timing: Callable[[Sequence[Run]], TimingJob | None],
+        timing: TimingJob | None,
         meanwhile: Callable[[], object] | None = None,
     ) -> Runs:
         """Run a submission's cases; what fails on our side is in the ``error`` of the case's run.
 
-        ``built`` is the build of the assignment's own kernel. What is timed of it on a device is given by
-        ``timing``, which takes the emulator's runs. While a device is waited for, if there is one,
-        ``meanwhile`` is called in a thread of its own, which has ended when this returns.
+        ``built`` is the build of the assignment's own kernel, and ``timing`` what is timed beside it. While a
+        device is waited for, if there is one, ``meanwhile`` is called in a thread of its own, which has ended
+        when this returns.
         """
 
 

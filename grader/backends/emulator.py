@@ -14,7 +14,7 @@ from grader.model import Clause, Finding, Run, given_up_because
 from grader.steps import Step, begin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from grader.backends import PreparedCase
     from grader.gpu.request import TimingJob
@@ -41,7 +41,7 @@ class EmulatorBackend(Backend):
         built: Build,
         cases: tuple[PreparedCase, ...],
         tools: Tools,  # noqa: ARG002 - nothing is assembled
-        timing: Callable[[Sequence[Run]], TimingJob | None],  # noqa: ARG002 - nothing is timed
+        timing: TimingJob | None,  # noqa: ARG002 - nothing is timed
         meanwhile: Callable[[], object] | None = None,  # noqa: ARG002 - nothing is waited for
     ) -> Runs:
         """Run the cases one after the other."""

@@ -24,7 +24,7 @@ from grader.messages import clause
 from grader.model import Clause, Finding, FindingKind, Run, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Self
 
     from grader.backends import PreparedCase
@@ -77,16 +77,16 @@ class GpuBackend(Backend):
         built: Build,
         cases: tuple[PreparedCase, ...],
         tools: Tools,
-        timing: Callable[[Sequence[Run]], TimingJob | None],
+        timing: TimingJob | None,
         meanwhile: Callable[[], object] | None = None,
     ) -> Runs:
         """Run every case on the emulator, then those that ended on a GPU, build by build."""
         runs = tuple(emulated_one_by_one(cases))
         if meanwhile is None:
-            return self._beside(runs, built, cases, tools, timing(runs))
+            return self._beside(runs, built, cases, tools, timing)
         with ThreadPoolExecutor(1) as pool:
             done = pool.submit(meanwhile)
-            observed = self._beside(runs, built, cases, tools, timing(runs))
+            observed = self._beside(runs, built, cases, tools, timing)
         done.result()
         return observed
 
@@ -125,7 +125,6 @@ class GpuBackend(Backend):
             observed.gpu.name if observed else self.device,
             timed=observed,
             problem=problem,
-            withheld=timing is None,
             witnesses=observed.witnesses if observed else (),
             seconds=observed.seconds if observed else (),
         )

@@ -18,7 +18,6 @@ from grader.batch.folder import evidence_of, load_grade
 from grader.batch.identities import load_identified
 from grader.batch.resume import write
 from grader.batch.slim import Slimming
-from grader.checks import is_lost
 from grader.course.adjustments import applying
 from grader.course.anonymous import identified, nameless
 from grader.errors import UsageError
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from grader.batch.folder import BatchSession, OutFolder
-    from grader.model import Assignment, Case, Evidence, Grade, ItemGrade, RubricItem
+    from grader.model import Assignment, Case, Grade, ItemGrade, RubricItem
 
 MOST_TOLD = 8
 """Differences that are named."""
@@ -107,8 +106,6 @@ def _must_be_the_same(out: OutFolder, assignment: Assignment, ids: Sequence[str]
         for piece, digest in digests:
             if ran.get(piece) != digest:
                 differing.setdefault(f"{piece}{'' if piece in ran else ', which is new'}", []).append(name)
-        if _was_withheld(evidence) and not is_lost("speedup", assignment.rubric, evidence):
-            differing.setdefault("a speedup that was not timed", []).append(name)
     if not differing:
         return
     lines = [
@@ -126,10 +123,6 @@ def _must_be_the_same(out: OutFolder, assignment: Assignment, ids: Sequence[str]
             ]
         )
     )
-
-
-def _was_withheld(evidence: Evidence) -> bool:
-    return evidence.timing is not None and evidence.timing.withheld
 
 
 def _is_estimated(item: RubricItem) -> bool:

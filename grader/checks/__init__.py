@@ -89,13 +89,6 @@ def run_checks(rubric: tuple[RubricItem, ...], evidence: Evidence) -> tuple[Chec
     return _with_errors_of_compiler(tuple(results[item.id] for item in rubric), evidence)
 
 
-def is_lost(check: str, rubric: tuple[RubricItem, ...], evidence: Evidence) -> bool:
-    """Whether no item of a check can earn anything, because each needs one that has failed."""
-    verdicts = {result.item.id: result.verdict for result in run_checks(rubric, evidence)}
-    items = [item for item in rubric if item.check == check]
-    return all(any(verdicts[need] is Verdict.FAIL for need in item.needs) for item in items)
-
-
 def _with_errors_of_compiler(results: tuple[CheckResult, ...], evidence: Evidence) -> tuple[CheckResult, ...]:
     """The results, of which the first says why nothing was built where no item asks for just that."""
     asked = any(result.item.check == CompileCheck.name for result in results)

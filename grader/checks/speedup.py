@@ -170,8 +170,6 @@ class SpeedupCheck(Check):
 
 def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
     """Why this submission was left out where others are timed: its own doing, or else ours."""
-    if evidence.timing is not None and evidence.timing.withheld:  # by another rubric, if this is judged
-        return error_result(item, text_of("timing-withheld"))
     if evidence.build.error:
         return error_result(item, evidence.build.error)
     if not evidence.build.ok:

@@ -367,8 +367,7 @@ class Timing:
     ``details`` goes into grade.json as it is: clocks, temperatures, overheads, how the rounds went.
     ``shape`` is what they ran on, and ``level`` how sure the intervals are.
     ``error`` is ours, and then nothing else means anything. Where there is neither an error nor a
-    ``speedup`` the submission was not timed, although others are: it does not build, or is not right. It is
-    ``withheld`` where a kernel could have been timed, but an item that its speed needs has failed.
+    ``speedup`` the submission was not timed, although others are: it does not build, or is not right.
     """
 
     baseline: str = ""
@@ -390,7 +389,6 @@ class Timing:
     error: str = ""
     shape: Named[int] = ()
     level: float = 0.99
-    withheld: bool = False
     resources: Resources | None = None
     """What ptxas says of the submission: only in a grade, beside what was timed of it."""
 

@@ -192,7 +192,6 @@ def _timing(timing: Timing) -> Json:
         "solution": _ratio(timing.solution),
         "level": timing.level,
         "settled": timing.settled,
-        "withheld": timing.withheld,
         "rounds": timing.rounds,
         "dropped": timing.dropped,
         "launches": timing.launches,

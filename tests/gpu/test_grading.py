@@ -330,59 +330,22 @@ def test_without_a_timing_answer_the_speedup_is_our_error(plan: Plan, cache: Pat
     assert (speed.result.verdict, speed.points) == (Verdict.ERROR, Fraction(0))
 
 
-def _told(fault: str) -> dict[str, Any]:
-    """What the harness says of rounds that a fault ended before the first."""
-    names = ("round", "kernel", "set", "ms", "digest", "unwritten", "inputs", "tainted")
-    columns: dict[str, Any] = {name: [] for name in names}
-    rounds = {"rounds": 0, "columns": columns, "clocks": [], "outputs": []}
-    return {**UNTOLD, **rounds, "stopped": "fault", "fault": fault}
-
-
 def test_a_kernel_that_breaks_off_while_it_is_timed_loses_the_speedup(plan: Plan, cache: Path) -> None:
     """What the harness says of the rounds is read with the rules that they were made by."""
-    told = _told(fault="student: cudaErrorIllegalAddress: an illegal memory access was encountered")
+    names = ("round", "kernel", "set", "ms", "digest", "unwritten", "inputs", "tainted")
+    told = {
+        **UNTOLD,
+        "rounds": 0,
+        "columns": {name: [] for name in names},
+        "clocks": [],
+        "outputs": [],
+        "stopped": "fault",
+        "fault": "student: cudaErrorIllegalAddress: an illegal memory access was encountered",
+    }
     grade = _graded(plan, cache, PretendGpu(timing=told))
     (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
     assert speed.result.verdict is Verdict.FAIL
     assert "the GPU stopped the kernel while it was timed" in speed.result.message
-
-
-def _timing_asked(device: PretendGpu) -> list[bool]:
-    """Whether each run of the harness was to time something, in the order of the runs."""
-    return [asked(job)["timing"] is not None for job in device.jobs if asked(job)["mode"] == "run"]
-
-
-def test_nothing_is_timed_that_cannot_count(plan: Plan, cache: Path) -> None:
-    """What the speed needs fails on the emulator and on the device: its rounds would be for nothing."""
-
-    def wrong(_case: Case, arrays: Arrays) -> Case:
-        arrays["C"][...] = 7
-        return {"state": "done"}
-
-    device = PretendGpu(wrong)
-    grade = _graded(plan, cache, device, FOLDER / "mistakes/writes_zeros.cu")
-    (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
-    assert _timing_asked(device) == [False]
-    assert (speed.result.verdict, speed.result.judged) == (Verdict.FAIL, False)
-    assert grade.timing is not None
-    assert grade.timing.withheld
-
-
-def test_what_counts_on_the_device_is_timed_after_all(plan: Plan, cache: Path) -> None:
-    """The emulator said that nothing can count, and the device's outputs are right: they decide."""
-    device = PretendGpu(timing=_told(fault="student: cudaErrorIllegalAddress: an illegal memory access"))
-    grade = _graded(plan, cache, device, FOLDER / "mistakes/writes_zeros.cu")
-    assert _timing_asked(device) == [False, True]
-    assert [case["name"] for case in asked(device.jobs[-1])["cases"]] == []
-    (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
-    assert "the GPU stopped the kernel while it was timed" in speed.result.message
-
-
-def test_a_kernel_that_races_is_timed_beside_its_cases(plan: Plan, cache: Path) -> None:
-    """Its outputs on the emulator say nothing of those on a device."""
-    device = PretendGpu()
-    _graded(plan, cache, device, FOLDER / "mistakes/no_second_barrier.cu")
-    assert _timing_asked(device)[0]
 
 
 def test_nothing_of_one_submission_is_given_to_another(plan: Plan, cache: Path) -> None:

@@ -38,9 +38,8 @@ from grader.kinds.function.recording import (
 )
 from grader.kinds.function.timing import is_right, timed, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
-from grader.kinds.kernel.planning import is_estimated
+from grader.kinds.kernel.planning import is_estimated, untimed
 from grader.kinds.kernel.stages import Launched, compared
-from grader.kinds.kernel.timing import untimed
 from grader.kinds.program.arrays import compared as compared_with_oracle
 from grader.kinds.program.arrays import verify
 from grader.kinds.program.running import Given, ending, nothing, run, run_cases
@@ -140,12 +139,13 @@ def _oracle(assignment: Assignment) -> Oracle:
 
 def _timing(plan: Plan, submission: Submission, tools: Tools, evidence: Evidence) -> Timing | None:
     """How fast the function is beside the staff's; one that is wrong somewhere is not timed."""
-    if plan.timing is None or plan.backend.pool is None:
+    gpus = plan.backend.pool
+    if plan.timing is None or gpus is None:
         return None
     emulated = build_program(tools, submission, plan.assignment.function)
     if not (emulated.ok and is_right(evidence.cases)):
         return untimed(plan)
-    return timed(plan, submission, emulated, tools, _oracle(plan.assignment))
+    return timed(plan, submission, emulated, tools, _oracle(plan.assignment), gpus)
 
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:

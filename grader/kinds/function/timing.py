@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.assignment import recorded_counters, staff_kernel
+from grader.backends import Runs
 from grader.errors import OurError
+from grader.gpu import pool
 from grader.gpu.request import Image, StaffKernel, has_variables
 from grader.kinds import require_built, staff_submission
 from grader.kinds.function.recording import recorded
-from grader.kinds.kernel.planning import is_timed, timing_sets, timing_staff
-from grader.kinds.kernel.timing import job_for, timed_alone, untimed
+from grader.kinds.kernel.planning import is_timed, job_for, read, timing_sets, timing_staff, untimed
 from grader.nvcc import assemble, build_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.backends import Backend
+    from grader.gpu.pool import GpuPool
     from grader.model import Argument, Assignment, Build, CaseEvidence, Submission, Timing, TimingPlan
     from grader.nvcc import Tools
     from grader.oracle import Oracle
@@ -66,7 +68,9 @@ def _staff_function(
     return StaffKernel(name, images, recordings)
 
 
-def timed(plan: Plan, submission: Submission, built: Build, tools: Tools, oracle: Oracle) -> Timing | None:
+def timed(
+    plan: Plan, submission: Submission, built: Build, tools: Tools, oracle: Oracle, gpus: GpuPool
+) -> Timing | None:
     """The timing of a function that is right in every case; None where nobody is timed.
 
     ``built`` is the build for the emulator, whose kernels the GPU gets as well. A failure of ours is in the
@@ -80,7 +84,8 @@ def timed(plan: Plan, submission: Submission, built: Build, tools: Tools, oracle
         job = job_for(plan, plan.timing, recordings, sets)
         if plan.assignment.function.pointers == "host":
             job = replace(job, on_host=True, library=())
-        return timed_alone(plan, submission.file, built, tools, job, oracle)
+        observed = pool.observe(gpus, tools, built, submission.file, (), job)
+        return read(plan, Runs((), built, observed.gpu.name, timed=observed), job, oracle, submission.file)
     except OurError as problem:
         return untimed(plan, str(problem))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.assignment import reference_folder
-from grader.backends import CaseRun, PreparedCase
+from grader.backends import PreparedCase
 from grader.backends.emulated_kernel import EmulatedKernel, handwriting, is_clean
 from grader.backends.emulator import limited
 from grader.compare import compare, data_of, heat_map, mask_of, untouched
@@ -23,8 +23,7 @@ from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_a
 from grader.errors import OurError, log_swallowed
 from grader.kinds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
-from grader.kinds.kernel.planning import arguments, is_estimated, plan
-from grader.kinds.kernel.timing import KernelTiming, timing_job, untimed
+from grader.kinds.kernel.planning import arguments, is_estimated, plan, read, timing_job, untimed
 from grader.messages import worded
 from grader.mistakes import texts_of_course
 from grader.model import (
@@ -49,13 +48,13 @@ from grader.oracle import are_right, array_types, expected_of, load_oracle
 from grader.precision import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from grader.backends import CaseRun
     from grader.backends.emulated_kernel import Handwriting
     from grader.diagnosis import Hypotheses
-    from grader.gpu.request import TimingJob
     from grader.model import Assignment, Case, Launch, Named, Structure, Submission
     from grader.nvcc import Tools
     from grader.oracle import Oracle
@@ -100,32 +99,20 @@ def _gathered(
     cases = tuple(
         _prepared(plan, kernels, case, oracle, sized, profile=case is largest) for case in plan.cases
     )
-    timing = KernelTiming(plan, submission.file, built, tools, oracle, timing_job(plan, built, oracle))
-    to_time = partial(_to_time, timing, cases)
-    runs = plan.backend.run(built, cases, tools, to_time, meanwhile)
+    timing = timing_job(plan, built, oracle)
+    job = None if isinstance(timing, Finding) else timing
+    runs = plan.backend.run(built, cases, tools, job, meanwhile)
     evidence = Evidence(
         plan.backend.name,
         runs.build,
         device=runs.device,
-        timing=timing.of(runs),
+        timing=read(plan, runs, timing, oracle, submission.file),
         witnesses=runs.witnesses,
         measures_time=plan.backend.measures_time,
     )
     evidence = _finished(plan, cases, runs.cases, oracle, evidence)
-    evidence = replace(evidence, structures=_structures(kernels), timing=timing.decided(runs, evidence))
+    evidence = replace(evidence, structures=_structures(kernels))
     return evidence, runs.seconds
-
-
-def _to_time(timing: KernelTiming, cases: tuple[PreparedCase, ...], runs: Sequence[Run]) -> TimingJob | None:
-    """What is timed beside the cases, by those of the emulator's ``runs`` that a device cannot but repeat."""
-    if timing.job is None:
-        return None
-    judged = tuple(
-        _judged(case, CaseRun(run), timing.oracle, None)
-        for case, run in zip(cases, runs, strict=True)
-        if run.completed and not run.error and is_clean(run.findings)
-    )
-    return timing.job_after(Evidence(timing.plan.backend.name, timing.built, judged, measures_time=True))
 
 
 def _came_right(evidence: Evidence) -> bool:
@@ -223,9 +210,8 @@ def _finished(
 ) -> Evidence:
     """The evidence with its cases, each compared and with what was tried to repair it."""
     baselines = dict(plan.baselines)
-    explained = plan.assignment if plan.feedback else None
     shown = tuple(
-        replace(_judged(case, run, oracle, explained), baselines=baselines.get(case.case.id, ()))
+        replace(_judged(plan, case, run, oracle), baselines=baselines.get(case.case.id, ()))
         for case, run in zip(cases, runs, strict=True)
     )
     if not plan.feedback:
@@ -258,15 +244,13 @@ def _is_right(cases: tuple[PreparedCase, ...], oracle: Oracle, case: Case, run: 
     return run.completed and are_right(oracle, arguments_of_case, dict(case.shape), run.outputs)
 
 
-def _judged(
-    prepared: PreparedCase, case_run: CaseRun, oracle: Oracle, explained: Assignment | None
-) -> CaseEvidence:
+def _judged(plan: Plan, prepared: PreparedCase, case_run: CaseRun, oracle: Oracle) -> CaseEvidence:
     """Evidence of a run: its outputs against the oracle."""
     if case_run.run.error:
         return CaseEvidence(prepared.case, completed=False, error=case_run.run.error)
     launch = None if isinstance(prepared.launch, Finding) else prepared.launch
     launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, case_run, launch)
-    return compared(launched, oracle, explained)
+    return compared(launched, oracle, plan.assignment if plan.feedback else None)
 
 
 @dataclass(frozen=True, slots=True)
