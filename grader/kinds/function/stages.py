@@ -38,8 +38,9 @@ from grader.kinds.function.recording import (
 )
 from grader.kinds.function.timing import is_right, timed, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
-from grader.kinds.kernel.planning import is_estimated, untimed
+from grader.kinds.kernel.planning import is_estimated
 from grader.kinds.kernel.stages import Launched, compared
+from grader.kinds.kernel.timing import untimed
 from grader.kinds.program.arrays import compared as compared_with_oracle
 from grader.kinds.program.arrays import verify
 from grader.kinds.program.running import Given, ending, nothing, run, run_cases

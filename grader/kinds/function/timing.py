@@ -22,7 +22,8 @@ from grader.gpu import pool
 from grader.gpu.request import Image, StaffKernel, has_variables
 from grader.kinds import require_built, staff_submission
 from grader.kinds.function.recording import recorded
-from grader.kinds.kernel.planning import is_timed, job_for, read, timing_sets, timing_staff, untimed
+from grader.kinds.kernel.planning import is_timed, timing_sets, timing_staff
+from grader.kinds.kernel.timing import job_for, read, untimed
 from grader.nvcc import assemble, build_program
 
 if TYPE_CHECKING:

@@ -1,42 +1,35 @@
-"""What submissions of a kernel share: cases, what the staff's kernels moved, what is timed beside them."""
+"""What submissions of a kernel share: cases, what the staff's kernels moved, what they are timed beside."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.assignment import recorded_counters, reference_folder, staff_kernel
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
-from grader.gpu.request import SETS, Image, StaffKernel, TimingJob, has_variables, widths
+from grader.gpu.request import SETS, Image, StaffKernel, has_variables, widths
 from grader.kinds import require_built, staff_submission
-from grader.model import Argument, Build, Finding, Launch, Timing
+from grader.model import Argument, Build, Finding
 from grader.nvcc import assemble, build_at
 from grader.nvcc.launch import plan_launch
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
 from grader.plan import TimingStaff
-from grader.precision import numbers, numpy_type
+from grader.precision import numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.backends import Backend
-    from grader.gpu.replay import Recordings
     from grader.model import Assignment, Case, Counters, Named, TimingPlan
     from grader.nvcc import Tools
     from grader.oracle import Oracle
     from grader.plan import Plan
 
     Baselines = Named[Named[Counters]]
-    from grader.backends import Runs
-    from grader.gpu.answer import HarnessAnswer
-    from grader.gpu.pool import Observed
-    from grader.gpu.timing import TimingQuestion
-    from grader.gpu.timing_rounds import Expected, Outputs
     from grader.model import Build
 
 _TIMING_STREAM = 0x7173
@@ -176,131 +169,3 @@ def staff_build(assignment: Assignment, name: str, tools: Tools, shape: Named[in
     interface, submission = assignment.kernel, staff_submission(staff_kernel(assignment, name), "kernel")
     built = build_at(tools, submission, interface, interface.kernel, shape)
     return require_built(built, submission, "kernel")
-
-
-_MOST_THREADS = {(7, 5): 1024, (8, 6): 1536, (8, 7): 1536, (8, 9): 1536, (12, 0): 1536, (12, 1): 1536}
-"""Resident threads per multiprocessor where they are not 2048 (CUDA C++ Programming Guide, "Technical
-Specifications per Compute Capability")."""
-
-
-def timing_job(plan: Plan, built: Build, oracle: Oracle) -> TimingJob | Finding | None:
-    """What to time beside a submission, or why its launch would be refused; None where nobody is timed."""
-    staff, timing = plan.timing, plan.assignment.timing
-    if staff is None or timing is None:
-        return None
-    launch = plan_launch(plan.assignment.kernel, built, dict(timing.shape))
-    if isinstance(launch, Finding):
-        return launch
-    sets = timing_sets(plan.assignment, built.constants, oracle, timing, plan.seed)
-    job = job_for(plan, staff, launch, sets)
-    return replace(job, widths=widths(sets[0], built.parameter_bytes))
-
-
-def job_for(
-    plan: Plan, staff: TimingStaff, timed: Launch | Recordings, sets: tuple[tuple[Argument, ...], ...]
-) -> TimingJob:
-    """What to time beside a submission of which ``timed`` is launched or replayed on these inputs."""
-    return TimingJob(
-        baseline=staff.baseline,
-        solution=staff.solution,
-        launch=timed,
-        sets=sets,
-        thresholds=staff.thresholds,
-        seed=plan.seed,
-        budget_seconds=plan.assignment.timing.budget_seconds if plan.assignment.timing else 0.0,
-        flops=staff.flops,
-        library=staff.library,
-    )
-
-
-def untimed(plan: Plan, error: str = "", refused: Finding | None = None) -> Timing | None:
-    """The record of a submission that was not timed; None where nobody is."""
-    staff, timing = plan.timing, plan.assignment.timing
-    if staff is None or timing is None:
-        return None
-    findings = () if refused is None else (refused,)
-    return Timing(baseline=staff.baseline.name, error=error, shape=timing.shape, findings=findings)
-
-
-def read(plan: Plan, runs: Runs, job: TimingJob | Finding | None, oracle: Oracle, file: str) -> Timing | None:
-    """What the rounds of a submission gave, or why nothing was timed; None where nobody is timed."""
-    observed = runs.timed
-    if runs.problem or job is None:
-        return untimed(plan, runs.problem)
-    if isinstance(job, Finding):
-        return untimed(plan, refused=job)
-    if observed is None or observed.answer is None or observed.answer.timing is None:
-        return untimed(plan, observed.answer.error if observed and observed.answer else "")
-    from grader.gpu.timing import read_timing  # noqa: PLC0415 - on the emulator it is not loaded
-
-    try:
-        return read_timing(
-            observed.answer.timing,
-            _outputs(observed, job),
-            _question(observed, observed.answer, job, oracle, file, plan),
-        )
-    except OurError as trouble:
-        return untimed(plan, str(trouble))
-
-
-def _question(
-    observed: Observed, answer: HarnessAnswer, job: TimingJob, oracle: Oracle, file: str, plan: Plan
-) -> TimingQuestion:
-    from grader.gpu.timing import TimingQuestion  # noqa: PLC0415 - as above
-
-    timing = plan.assignment.timing
-    shape = timing.shape if timing else ()
-    arrays = [a for a in job.sets[0] if isinstance(a.value, np.ndarray)]
-    return TimingQuestion(
-        plan=job.rules(),
-        expected=tuple(_expected(arguments, oracle, dict(shape)) for arguments in job.sets),
-        read_bytes=sum(a.value.nbytes for a in arrays if a.direction in ("in", "inout")),
-        written_bytes=sum(a.value.nbytes for a in arrays if a.direction in ("out", "inout")),
-        l2_bytes=answer.device.l2_bytes if answer.device else 0,
-        file=file,
-        occupancy=_occupancy(observed, answer, job),
-        shape=shape,
-    )
-
-
-def _expected(arguments: tuple[Any, ...], oracle: Oracle, shape: dict[str, int]) -> Expected:
-    inputs = {a.name: numbers(a.value) for a in arguments if a.direction in ("in", "inout")}
-    return oracle.expected(inputs, shape)
-
-
-def _occupancy(observed: Observed, answer: HarnessAnswer, job: TimingJob) -> float | None:
-    """The share of a multiprocessor's threads that the launch can keep resident, as the driver counts."""
-    student = answer.resources.get("student")
-    if student is None or student.blocks_per_multiprocessor is None or not isinstance(job.launch, Launch):
-        return None
-    most = _MOST_THREADS.get(observed.gpu.capability, 2048)
-    warps = -(-prod(job.launch.block) // 32)
-    return min(1.0, student.blocks_per_multiprocessor * warps * 32 / most)
-
-
-def _outputs(observed: Observed, job: TimingJob) -> Outputs:
-    """The outputs of timed launches that came back, by input set and digest."""
-    from grader.gpu.answer import read_array  # noqa: PLC0415 - as above
-
-    listed = (observed.answer.timing or {}).get("outputs", []) if observed.answer else []
-    result = observed.result
-    if result is None or not isinstance(listed, list) or len(listed) > len(job.outputs()):
-        raise OurError("the harness lists outputs of timed launches that it cannot have")
-    like = {a.name: a.value for a in job.sets[0] if isinstance(a.value, np.ndarray)}
-    outputs: dict[tuple[int, str], dict[str, Any]] = {}
-    for line in listed:
-        set_index, digest, array, file = _entry(line)
-        if array not in like or file not in job.outputs() or set_index not in range(len(job.sets)):
-            raise OurError("the harness lists an output of a timed launch that was not asked for")
-        outputs.setdefault((set_index, digest), {})[array] = read_array(result, file, like[array])
-    return outputs
-
-
-def _entry(line: object) -> tuple[int, str, str, str]:
-    """A line of the list of outputs, of the types that it must have."""
-    if isinstance(line, dict):
-        values = tuple(line.get(name) for name in ("set", "digest", "array", "file"))
-        set_index, digest, array, file = values
-        if type(set_index) is int and all(isinstance(text, str) for text in values[1:]):
-            return set_index, str(digest), str(array), str(file)
-    raise OurError("the harness lists outputs of timed launches in a form that it must not have")

@@ -23,7 +23,8 @@ from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_a
 from grader.errors import OurError, log_swallowed
 from grader.kinds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
-from grader.kinds.kernel.planning import arguments, is_estimated, plan, read, timing_job, untimed
+from grader.kinds.kernel.planning import arguments, is_estimated, plan
+from grader.kinds.kernel.timing import read, timing_job, untimed
 from grader.messages import worded
 from grader.mistakes import texts_of_course
 from grader.model import (
