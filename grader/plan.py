@@ -16,7 +16,7 @@ from grader.model import Visibility
 
 if TYPE_CHECKING:
     from grader.backends import Backend
-    from grader.gpu.request import StaffKernel
+    from grader.gpu.timing_job import StaffKernel
     from grader.model import Assignment, Case, Counters, Named, Threshold
 
     Baselines = Named[Named[Counters]]

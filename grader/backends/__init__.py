@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.backends.emulated_kernel import EmulatedKernel
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool, Observed
-    from grader.gpu.request import TimingJob
+    from grader.gpu.timing_job import TimingJob
     from grader.model import Argument, Build, Case, Clause, Finding, Launch, Named, Run
     from grader.nvcc import Tools
 

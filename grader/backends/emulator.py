@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from grader.backends import PreparedCase
-    from grader.gpu.request import TimingJob
+    from grader.gpu.timing_job import TimingJob
     from grader.model import Build
     from grader.nvcc import Tools
 

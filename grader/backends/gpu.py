@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from grader.backends import PreparedCase
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool, Observed
-    from grader.gpu.request import TimingJob
     from grader.gpu.sanitizer import ToolReport
+    from grader.gpu.timing_job import TimingJob
     from grader.model import Build
     from grader.nvcc import Tools
 

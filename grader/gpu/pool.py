@@ -3,8 +3,6 @@
     the harness: every case, then the timed rounds                         ─▶ Run per case, timing answer
     beside it the tools: memcheck, racecheck, initcheck, synccheck, at once ─▶ ToolReport…
 
-A tool tells launches apart by the names of their kernels. Copies with names of their own are made only where
-there is something to tell: by the emulator, or by a run of the tool in which all cases launch one kernel.
 The tools get what the emulator saw end. Where the harness finds that a case of theirs does not end on the
 device, they are run again without it.
 """
@@ -14,54 +12,34 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
 from grader.gpu import RaceJudge, devices, sanitizer
 from grader.gpu.answer import HarnessAnswer, read_answer, run_of
-from grader.gpu.request import (
-    LIMITS,
-    STUDENT,
-    Image,
-    Where,
-    has_variables,
-    helpers_source,
-    launches_of,
-    name_for,
-    run_job,
-    shared_job,
-    symbols_of,
-    widths,
-    with_copies,
-)
-from grader.gpu.shared_runs import merged, queue_folder, ran_silently
-from grader.nvcc import assemble, compile_own
-from grader.sandbox import Stage, Status
+from grader.gpu.images import Images
+from grader.gpu.request import LIMITS, STUDENT, Where, helpers_source, run_job
+from grader.gpu.tool_runs import ToolRuns, for_tools
+from grader.nvcc import compile_own
+from grader.sandbox import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from grader.gpu.devices import Gpu
-    from grader.gpu.request import DeviceCase, JobLaunches, TimingJob
+    from grader.gpu.request import DeviceCase
     from grader.gpu.sanitizer import ToolReport
+    from grader.gpu.timing_job import TimingJob
     from grader.model import Build, FindingKind, Named, Run
     from grader.nvcc import Tools
-    from grader.sandbox import Job, Result
-
-GRADED = "graded"
-"""The image that holds the default build for the tools, beside the -O0 build."""
+    from grader.sandbox import Result
 
 ENDED = ("done", "fault")
 """States of cases that are worth a tool's time: a kernel that hangs would hang under it, too."""
-
-ALONE_WORK, BESIDE_WORK = 2**22, 2**19
-"""Cases are given to the tools, the smallest first, until this much work (the product of their sizes): of
-those that a tool alone can judge, and of those that the emulator has judged as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +65,10 @@ class GpuPool:
     def architectures(self) -> tuple[str, ...]:
         """What nvcc calls its GPUs, such as ``sm_90``, each once."""
         return tuple(dict.fromkeys(gpu.architecture for gpu in self.gpus))
+
+    def where(self, gpu: Gpu, lock: str = "") -> Where:
+        """What a job on one of its GPUs runs with."""
+        return Where(self.python, dict(self.helpers)[gpu.architecture], gpu.uuid, lock)
 
     def healthy(self) -> tuple[Gpu, ...]:
         """Its GPUs that are fit for use, each submission beginning with another one."""
@@ -147,8 +129,9 @@ def observe(
     for gpu in pool.healthy():
         try:
             with stage_on(gpu, tools) as inside:
-                job_parts = (built, file, cases, timing)
-                return _Attempt(gpu, pool, tools, inside, *job_parts, emulated=emulated).observed()
+                images = Images(inside, gpu.architecture, built, cases[0].arguments if cases else ())
+                attempt = _Attempt(gpu, pool, images, file, cases, timing)
+                return attempt.observed(attempt.tool_runs(partial(stage_on, gpu, tools), emulated))
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem
@@ -169,24 +152,29 @@ def _why(gpus: tuple[Gpu, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One submission on one GPU, with the ``tools`` in its sandbox. Every method may raise OurError."""
+    """One submission on one GPU, in the sandbox of its ``images``. Every method may raise OurError."""
 
     gpu: Gpu
     pool: GpuPool
-    machine: Tools
-    tools: Tools
-    built: Build
+    images: Images
     file: str
     cases: tuple[DeviceCase, ...]
     timing: TimingJob | None
-    emulated: frozenset[FindingKind] | None
 
-    def observed(self) -> Observed:
+    def tool_runs(
+        self, new_stage: Callable[[], AbstractContextManager[Tools]], emulated: frozenset[FindingKind] | None
+    ) -> ToolRuns:
+        """Runs under compute-sanitizer's tools, which give way to what is timed."""
+        where = self.pool.where(self.gpu, str(devices.lock_file(self.gpu)))
+        parts = (new_stage, self.pool.sanitizer, self.pool.races, self.file, emulated)
+        return ToolRuns(where, self.gpu, self.images, *parts)
+
+    def observed(self, tool_runs: ToolRuns) -> Observed:
         """The harness, and beside it the tools."""
         began = time.perf_counter()
         chosen = for_tools(self.cases, self.pool.races)
         with ThreadPoolExecutor(1) as beside:
-            reporting = beside.submit(self._reports, chosen)
+            reporting = beside.submit(tool_runs.reports, chosen)
             result, answer = self._ran()
             ran = time.perf_counter()
             reports = reporting.result()
@@ -195,7 +183,7 @@ class _Attempt:
         ended = (c for c in self.cases if str(c.index) in answered and answered[str(c.index)].state in ENDED)
         worthwhile = for_tools(tuple(ended), self.pool.races)
         if worthwhile != chosen:
-            reports = self._reports(worthwhile)
+            reports = tool_runs.reports(worthwhile)
         seconds = (
             ("gpu", ran - began),
             *((f"gpu: {name}", amount) for name, amount in answer.seconds.items()),
@@ -219,156 +207,12 @@ class _Attempt:
 
     def _harness(self, lock: str) -> tuple[Result, HarnessAnswer]:
         architecture = self.gpu.architecture
-        student = self._plain(self.built.ptx, optimised=True)
+        student = self.images.plain(optimised=True)
         images = ((STUDENT, student), *(self.timing.images(architecture) if self.timing else ()))
         timing = self.timing.request(architecture, lock) if self.timing else None
-        result = self.tools.sandbox.run(run_job(self._where(lock), images, self.cases, timing))
+        job = run_job(self.pool.where(self.gpu, lock), images, self.cases, timing)
+        result = self.images.tools.sandbox.run(job)
         return result, _answer(result)
-
-    def _where(self, lock: str = "") -> Where:
-        helpers = dict(self.pool.helpers)[self.gpu.architecture]
-        return Where(self.pool.python, helpers, self.gpu.uuid, lock)
-
-    def _where_watched(self) -> Where:
-        """The same for what a tool watches, which gives way to what is timed."""
-        return self._where(str(devices.lock_file(self.gpu)))
-
-    def _widths(self) -> Named[str]:
-        return widths(self.cases[0].arguments if self.cases else (), self.built.parameter_bytes)
-
-    def _symbols(self, ptx: str) -> Named[str]:
-        return symbols_of(self.cases[0].arguments if self.cases else (), ptx)
-
-    def _reports(self, cases: tuple[DeviceCase, ...]) -> tuple[ToolReport, ...]:
-        """What the tools say of these cases, all tools at once."""
-        names = sanitizer.tools_for(self.pool.races) if self.pool.sanitizer else ()
-        if not cases or not names:
-            return ()
-        graded = tuple(
-            replace(case, index=case.index + sanitizer.OF_GRADED_BUILD, image=GRADED) for case in cases
-        )
-        accusing = tuple(tool for tool in names if self._accuses(tool))
-        others = tuple(tool for tool in names if tool not in accusing)
-        with ThreadPoolExecutor(2) as pool:
-            named = pool.submit(self._named_reports, accusing, cases, graded)
-            silent = pool.submit(self._silent_reports, others, (*cases, *graded))
-            reports = dict(named.result()) | dict(silent.result())
-        left = tuple(tool for tool in names if tool not in reports)
-        reports |= dict(self._named_reports(left, cases, graded))
-        return tuple(sanitizer.of_both_builds(reports[tool]) for tool in names)
-
-    def _accuses(self, tool: str) -> bool:
-        """Whether a tool will find something, as far as the emulator has seen."""
-        return self.emulated is None or bool(self.emulated & sanitizer.accused_by(tool))
-
-    def _silent_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
-        """What tools say that are silent about launches of one kernel of each build; nothing of findings.
-
-        It takes less than a copy for each launch: a tool rewrites every kernel that is loaded. And others'
-        launches may share the run.
-        """
-        if not names:
-            return ()
-        images = (
-            (STUDENT, self._plain(self.built.hazard_ptx, optimised=False)),
-            (GRADED, self._plain(self.built.ptx, optimised=True)),
-        )
-        own = launches_of(images, launches)
-
-        def report(tool: str) -> Named[ToolReport]:
-            command = sanitizer.command(tool, self.pool.sanitizer)
-            is_clear = ran_silently(
-                self._queue(tool, command), own, lambda members: self._is_silent(tool, members)
-            )
-            return ((tool, sanitizer.silent_report(tool, launches)),) if is_clear else ()
-
-        with ThreadPoolExecutor(len(names)) as pool:
-            return tuple(chain.from_iterable(pool.map(report, names)))
-
-    def _queue(self, tool: str, command: tuple[str, ...]) -> Path | None:
-        """Where launches wait for a run of a tool in the company of others; None where they share none.
-
-        A kernel that leaves its arrays, or reads what nobody wrote, as far as the emulator saw, could change
-        what is a neighbour's. Among such kernels the tools still run whose silence decides nothing. A run is
-        on any GPU of this model; of racecheck each GPU has its own, for it takes several times as long.
-        """
-        company = "clean"
-        if self._accuses("memcheck") or self._accuses("initcheck"):
-            if tool not in sanitizer.OF_RACES or not self.pool.races.asks_emulator:
-                return None
-            company = "astray"
-        gpu = self.gpu.uuid if tool == "racecheck" else self.gpu.name
-        where = replace(self._where(), gpu=gpu)
-        return queue_folder(where, self.tools.sandbox.name, command, company)
-
-    def _is_silent(self, tool: str, members: Sequence[JobLaunches]) -> bool:
-        """Whether nothing came of several submissions' launches under a tool, in a sandbox for them alone."""
-        launches = merged(members)
-        where = self._where_watched()
-        job = shared_job(where, launches, sanitizer.command(tool, self.pool.sanitizer), sanitizer.files(tool))
-        with devices.slot(self.gpu, devices.TOOLS), self._stage(len(members)) as tools:
-            result = tools.sandbox.run(job)
-        return sanitizer.is_silent(tool, result, (case["name"] for case in launches.cases))
-
-    def _stage(self, members: int) -> AbstractContextManager[Tools]:
-        """This submission's sandbox for itself, and one of their own for what several share."""
-        return nullcontext(self.tools) if members == 1 else stage_on(self.gpu, self.machine)
-
-    def _named_reports(
-        self, names: tuple[str, ...], cases: tuple[DeviceCase, ...], graded: tuple[DeviceCase, ...]
-    ) -> Named[ToolReport]:
-        """What the tools say of cases in the -O0 and the graded build, each launch with a name of its own."""
-        if not names:
-            return ()
-        images = (
-            (STUDENT, self._copies(self.built.hazard_ptx, cases, optimised=False)),
-            (GRADED, self._copies(self.built.ptx, graded, optimised=True)),
-        )
-        launches = (*cases, *graded)
-        with ThreadPoolExecutor(len(names)) as pool:
-            reports = pool.map(lambda tool: self._named_report(tool, images, launches), names)
-            return tuple(zip(names, reports, strict=True))
-
-    def _job(
-        self, tool: str, images: Named[Image], cases: tuple[DeviceCase, ...], entries: Named[str] = ()
-    ) -> Job:
-        return run_job(
-            self._where_watched(),
-            images,
-            cases,
-            mode="sanitize",
-            entries=entries,
-            tool=sanitizer.command(tool, self.pool.sanitizer),
-            tool_files=sanitizer.files(tool),
-        )
-
-    def _copies(self, ptx: str, cases: tuple[DeviceCase, ...], *, optimised: bool) -> Image:
-        """The kernel of one of the two builds, under a name of its own for each case."""
-        text = with_copies(ptx, self.built.entry, (name_for(case.index) for case in cases))
-        cubin = assemble(self.tools, text, self.gpu.architecture, optimised=optimised)
-        return self._image(ptx, cubin)
-
-    def _image(self, ptx: str, cubin: bytes) -> Image:
-        """What the harness has to know of a build whose kernels are in a cubin."""
-        return Image(
-            cubin, self.built.entry, self._widths(), self._symbols(ptx), variables=has_variables(ptx)
-        )
-
-    def _plain(self, ptx: str, *, optimised: bool) -> Image:
-        """One of the two builds as it is."""
-        return self._image(ptx, assemble(self.tools, ptx, self.gpu.architecture, optimised=optimised))
-
-    def _named_report(self, tool: str, images: Named[Image], cases: tuple[DeviceCase, ...]) -> ToolReport:
-        """A tool's report; the first that comes to nothing is made once more, unless it took all its time."""
-        entries = tuple((str(case.index), name_for(case.index)) for case in cases)
-        job = self._job(tool, images, cases, entries)
-        with devices.slot(self.gpu, devices.TOOLS):
-            result = self.tools.sandbox.run(job)
-            report = sanitizer.read(tool, result, cases, self.file)
-            came_to_nothing = report.verdict == sanitizer.INCONCLUSIVE
-            if self._accuses(tool) and came_to_nothing and result.outcome.status is not Status.TIME:
-                return sanitizer.read(tool, self.tools.sandbox.run(job), cases, self.file)
-            return report
 
 
 def _hung(answer: HarnessAnswer) -> bool:
@@ -391,35 +235,4 @@ def _answer(result: Result) -> HarnessAnswer:
     return answer
 
 
-def for_tools(cases: tuple[DeviceCase, ...], races: RaceJudge) -> tuple[DeviceCase, ...]:
-    """The cases for the tools, which slow a kernel down a hundredfold, in their order.
-
-    Where the emulator has followed a launch, and its word counts, a tool is a second witness.
-    """
-    beside = [case for case in cases if case.followed and races.asks_emulator]
-    alone = [case for case in cases if not (case.followed and races.asks_emulator)]
-    chosen = _smallest(alone, ALONE_WORK) | _smallest(beside, BESIDE_WORK)
-    return tuple(case for case in cases if case.index in chosen)
-
-
-def _smallest(cases: list[DeviceCase], most: int) -> set[int]:
-    """The numbers of the smallest cases with so much work at most, but of one at least."""
-    chosen: set[int] = set()
-    work = 0
-    for case in sorted(cases, key=_work):
-        work += _work(case)
-        if chosen and work > most:
-            break
-        chosen.add(case.index)
-    return chosen
-
-
-def _work(case: DeviceCase) -> int:
-    """How large a case is: its threads times the elements of its largest array's longest side."""
-    grid, block = case.launch.grid, case.launch.block
-    threads = grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]
-    shapes = [getattr(argument.value, "shape", ()) for argument in case.arguments]
-    return threads * max((max(shape, default=1) for shape in shapes), default=1)
-
-
-__all__ = ["GpuPool", "Observed", "SickGpuError", "for_tools", "observe", "prepare", "stage_on"]
+__all__ = ["GpuPool", "Observed", "SickGpuError", "observe", "prepare", "stage_on"]

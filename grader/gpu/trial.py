@@ -119,7 +119,7 @@ def faults(pool: GpuPool, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
 
 
 def _faults(pool: GpuPool, tools: Tools, gpu: Gpu, cubin: bytes) -> tuple[str, ...]:
-    target = Where(pool.python, dict(pool.helpers)[gpu.architecture], gpu.uuid)
+    target = pool.where(gpu)
     images = (("student", Image(cubin, "")),)
     names = sanitizer.tools_for(pool.races) if pool.sanitizer else ()
     with ThreadPoolExecutor(1 + len(names)) as executor:

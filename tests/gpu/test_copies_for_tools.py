@@ -18,7 +18,7 @@ import pytest
 from grader import pipeline
 from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
-from grader.gpu import RaceJudge, devices, pool, sanitizer
+from grader.gpu import RaceJudge, devices, sanitizer, tool_runs
 from grader.gpu.pool import GpuPool
 from grader.gpu.request import ANSWER, DeviceCase, JobLaunches
 from grader.gpu.shared_runs import ran_silently
@@ -88,13 +88,13 @@ def queues_of(monkeypatch: pytest.MonkeyPatch, source: bytes, on: GpuPool = POOL
     """In which queue a file waits for each tool that is expected to be silent."""
     queues: dict[str, Path | None] = {}
 
-    def queue(self: Any, tool: str, command: tuple[str, ...]) -> Path | None:  # noqa: ANN401 - an attempt
+    def queue(self: Any, tool: str, command: tuple[str, ...]) -> Path | None:  # noqa: ANN401 - its runs
         queues[tool] = own_queue(self, tool, command)
         return queues[tool]
 
     with monkeypatch.context() as patched:
-        own_queue = pool._Attempt._queue
-        patched.setattr(pool._Attempt, "_queue", queue)
+        own_queue = tool_runs.ToolRuns._queue
+        patched.setattr(tool_runs.ToolRuns, "_queue", queue)
         graded(PretendGpu(), source, on)
     return queues
 
@@ -162,7 +162,7 @@ def side_by_side(device: PretendGpu, monkeypatch: pytest.MonkeyPatch, sources: l
         return ran_silently(folder, launches, when_all_came)
 
     monkeypatch.setattr(tempfile, "tempdir", str(tempfile.mkdtemp()))
-    monkeypatch.setattr(pool, "ran_silently", held)
+    monkeypatch.setattr(tool_runs, "ran_silently", held)
     # A limit is the process's, which several threads would not give back as it was.
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     with ThreadPoolExecutor(len(sources)) as threads:
@@ -222,4 +222,4 @@ def test_beside_the_emulator_tools_look_at_the_smallest_cases(races: RaceJudge, 
         DeviceCase(index, Launch((count, 1, 1), (1, 1, 1)), (Argument("A", "in", shape),), followed=followed)
         for index, (count, followed) in enumerate(threads)
     )
-    assert [case.index for case in pool.for_tools(cases, races)] == chosen
+    assert [case.index for case in tool_runs.for_tools(cases, races)] == chosen

@@ -19,7 +19,8 @@ from grader.assignment import recorded_counters, staff_kernel
 from grader.backends import Runs
 from grader.errors import OurError
 from grader.gpu import pool
-from grader.gpu.request import Image, StaffKernel, has_variables
+from grader.gpu.request import Image, has_variables
+from grader.gpu.timing_job import StaffKernel
 from grader.kinds import require_built, staff_submission
 from grader.kinds.function.recording import recorded
 from grader.kinds.kernel.planning import is_timed, timing_sets, timing_staff

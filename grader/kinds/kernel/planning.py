@@ -11,7 +11,8 @@ import numpy as np
 from grader.assignment import recorded_counters, reference_folder, staff_kernel
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
-from grader.gpu.request import SETS, Image, StaffKernel, has_variables, widths
+from grader.gpu.request import Image, has_variables, widths
+from grader.gpu.timing_job import SETS, StaffKernel
 from grader.kinds import require_built, staff_submission
 from grader.model import Argument, Build, Finding
 from grader.nvcc import assemble, build_at

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.errors import OurError
-from grader.gpu.request import TimingJob, widths
+from grader.gpu.request import widths
+from grader.gpu.timing_job import TimingJob
 from grader.kinds.kernel.planning import timing_sets
 from grader.model import Finding, Launch, Timing
 from grader.nvcc.launch import plan_launch

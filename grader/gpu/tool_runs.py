@@ -1,0 +1,203 @@
+"""What compute-sanitizer's tools say of one submission: runs of its own, and runs that others share.
+
+A tool tells launches apart by the names of their kernels. Copies with names of their own are made only where
+there is something to tell: by the emulator, or by a run of the tool in which all cases launch one kernel.
+Where the emulator saw nothing, several submissions share a run, and only silence counts.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from grader.gpu import devices, sanitizer
+from grader.gpu.request import STUDENT, launches_of, name_for, run_job, shared_job
+from grader.gpu.shared_runs import merged, queue_folder, ran_silently
+from grader.sandbox import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from grader.gpu import RaceJudge
+    from grader.gpu.devices import Gpu
+    from grader.gpu.images import Images
+    from grader.gpu.request import DeviceCase, Image, JobLaunches, Where
+    from grader.gpu.sanitizer import ToolReport
+    from grader.model import FindingKind, Named
+    from grader.nvcc import Tools
+    from grader.sandbox import Job
+
+GRADED = "graded"
+"""The image that holds the default build for the tools, beside the -O0 build."""
+
+ALONE_WORK, BESIDE_WORK = 2**22, 2**19
+"""Cases are given to the tools, the smallest first, until this much work (the product of their sizes): of
+those that a tool alone can judge, and of those that the emulator has judged as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRuns:
+    """All tools on one submission, in the sandbox of its ``images``. Every method may raise OurError.
+
+    ``new_stage`` makes a sandbox for a run that several submissions share. ``sanitizer`` is the program,
+    empty where there is none. ``emulated`` is what the emulator found, None where it did not see all.
+    """
+
+    where: Where
+    gpu: Gpu
+    images: Images
+    new_stage: Callable[[], AbstractContextManager[Tools]]
+    sanitizer: str
+    races: RaceJudge
+    file: str
+    emulated: frozenset[FindingKind] | None
+
+    def reports(self, cases: tuple[DeviceCase, ...]) -> tuple[ToolReport, ...]:
+        """What the tools say of these cases, all tools at once."""
+        names = sanitizer.tools_for(self.races) if self.sanitizer else ()
+        if not cases or not names:
+            return ()
+        graded = tuple(
+            replace(case, index=case.index + sanitizer.OF_GRADED_BUILD, image=GRADED) for case in cases
+        )
+        accusing = tuple(tool for tool in names if self._accuses(tool))
+        others = tuple(tool for tool in names if tool not in accusing)
+        with ThreadPoolExecutor(2) as pool:
+            named = pool.submit(self._named_reports, accusing, cases, graded)
+            silent = pool.submit(self._silent_reports, others, (*cases, *graded))
+            reports = dict(named.result()) | dict(silent.result())
+        left = tuple(tool for tool in names if tool not in reports)
+        reports |= dict(self._named_reports(left, cases, graded))
+        return tuple(sanitizer.of_both_builds(reports[tool]) for tool in names)
+
+    def _accuses(self, tool: str) -> bool:
+        """Whether a tool will find something, as far as the emulator has seen."""
+        return self.emulated is None or bool(self.emulated & sanitizer.accused_by(tool))
+
+    def _silent_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
+        """What tools say that are silent about launches of one kernel of each build; nothing of findings.
+
+        It takes less than a copy for each launch: a tool rewrites every kernel that is loaded. And others'
+        launches may share the run.
+        """
+        if not names:
+            return ()
+        images = (
+            (STUDENT, self.images.plain(optimised=False)),
+            (GRADED, self.images.plain(optimised=True)),
+        )
+        own = launches_of(images, launches)
+
+        def report(tool: str) -> Named[ToolReport]:
+            command = sanitizer.command(tool, self.sanitizer)
+            is_clear = ran_silently(
+                self._queue(tool, command), own, lambda members: self._is_silent(tool, members)
+            )
+            return ((tool, sanitizer.silent_report(tool, launches)),) if is_clear else ()
+
+        with ThreadPoolExecutor(len(names)) as pool:
+            return tuple(chain.from_iterable(pool.map(report, names)))
+
+    def _queue(self, tool: str, command: tuple[str, ...]) -> Path | None:
+        """Where launches wait for a run of a tool in the company of others; None where they share none.
+
+        A kernel that leaves its arrays, or reads what nobody wrote, as far as the emulator saw, could change
+        what is a neighbour's. Among such kernels the tools still run whose silence decides nothing. A run is
+        on any GPU of this model; of racecheck each GPU has its own, for it takes several times as long.
+        """
+        company = "clean"
+        if self._accuses("memcheck") or self._accuses("initcheck"):
+            if tool not in sanitizer.OF_RACES or not self.races.asks_emulator:
+                return None
+            company = "astray"
+        gpu = self.gpu.uuid if tool == "racecheck" else self.gpu.name
+        where = replace(self.where, gpu=gpu, lock="")
+        return queue_folder(where, self.images.tools.sandbox.name, command, company)
+
+    def _is_silent(self, tool: str, members: Sequence[JobLaunches]) -> bool:
+        """Whether nothing came of several submissions' launches under a tool, in a sandbox for them alone."""
+        launches = merged(members)
+        job = shared_job(self.where, launches, sanitizer.command(tool, self.sanitizer), sanitizer.files(tool))
+        with devices.slot(self.gpu, devices.TOOLS), self._stage(len(members)) as tools:
+            result = tools.sandbox.run(job)
+        return sanitizer.is_silent(tool, result, (case["name"] for case in launches.cases))
+
+    def _stage(self, members: int) -> AbstractContextManager[Tools]:
+        """This submission's sandbox for itself, and one of their own for what several share."""
+        return nullcontext(self.images.tools) if members == 1 else self.new_stage()
+
+    def _named_reports(
+        self, names: tuple[str, ...], cases: tuple[DeviceCase, ...], graded: tuple[DeviceCase, ...]
+    ) -> Named[ToolReport]:
+        """What the tools say of cases in the -O0 and the graded build, each launch with a name of its own."""
+        if not names:
+            return ()
+        images = (
+            (STUDENT, self.images.copies(cases, optimised=False)),
+            (GRADED, self.images.copies(graded, optimised=True)),
+        )
+        launches = (*cases, *graded)
+        with ThreadPoolExecutor(len(names)) as pool:
+            reports = pool.map(lambda tool: self._named_report(tool, images, launches), names)
+            return tuple(zip(names, reports, strict=True))
+
+    def _job(
+        self, tool: str, images: Named[Image], cases: tuple[DeviceCase, ...], entries: Named[str] = ()
+    ) -> Job:
+        return run_job(
+            self.where,
+            images,
+            cases,
+            mode="sanitize",
+            entries=entries,
+            tool=sanitizer.command(tool, self.sanitizer),
+            tool_files=sanitizer.files(tool),
+        )
+
+    def _named_report(self, tool: str, images: Named[Image], cases: tuple[DeviceCase, ...]) -> ToolReport:
+        """A tool's report; the first that comes to nothing is made once more, unless it took all its time."""
+        entries = tuple((str(case.index), name_for(case.index)) for case in cases)
+        job = self._job(tool, images, cases, entries)
+        with devices.slot(self.gpu, devices.TOOLS):
+            result = self.images.tools.sandbox.run(job)
+            report = sanitizer.read(tool, result, cases, self.file)
+            came_to_nothing = report.verdict == sanitizer.INCONCLUSIVE
+            if self._accuses(tool) and came_to_nothing and result.outcome.status is not Status.TIME:
+                return sanitizer.read(tool, self.images.tools.sandbox.run(job), cases, self.file)
+            return report
+
+
+def for_tools(cases: tuple[DeviceCase, ...], races: RaceJudge) -> tuple[DeviceCase, ...]:
+    """The cases for the tools, which slow a kernel down a hundredfold, in their order.
+
+    Where the emulator has followed a launch, and its word counts, a tool is a second witness.
+    """
+    beside = [case for case in cases if case.followed and races.asks_emulator]
+    alone = [case for case in cases if not (case.followed and races.asks_emulator)]
+    chosen = _smallest(alone, ALONE_WORK) | _smallest(beside, BESIDE_WORK)
+    return tuple(case for case in cases if case.index in chosen)
+
+
+def _smallest(cases: list[DeviceCase], most: int) -> set[int]:
+    """The numbers of the smallest cases with so much work at most, but of one at least."""
+    chosen: set[int] = set()
+    work = 0
+    for case in sorted(cases, key=_work):
+        work += _work(case)
+        if chosen and work > most:
+            break
+        chosen.add(case.index)
+    return chosen
+
+
+def _work(case: DeviceCase) -> int:
+    """How large a case is: its threads times the elements of its largest array's longest side."""
+    grid, block = case.launch.grid, case.launch.block
+    threads = grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]
+    shapes = [getattr(argument.value, "shape", ()) for argument in case.arguments]
+    return threads * max((max(shape, default=1) for shape in shapes), default=1)
