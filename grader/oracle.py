@@ -22,7 +22,8 @@ Outputs hold poison before a launch, so that what nobody wrote can be told from 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
@@ -96,7 +97,8 @@ def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
     )
     work = getattr(module, "work", None)
     kinds = tuple(module.KINDS)
-    return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, orders, coarser)
+    families = (_guarded_results(path, orders), _guarded_results(path, coarser))
+    return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, *families)
 
 
 def array_types(interface: KernelInterface | FunctionInterface) -> Named[str]:
@@ -119,21 +121,45 @@ def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def guarded(*arguments: Any) -> Any:  # noqa: ANN401 - whatever the oracle takes and gives
-        try:
+        with _told(path, function):
             answer = function(*map(_only_to_read, arguments))
-        except (Exception, SystemExit) as problem:  # one that leaves Python would end a class without a word
-            frames = traceback.extract_tb(problem.__traceback__)
-            line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), 0)
-            failure = f"{type(problem).__name__}: {problem}"
-            raise OurError(
-                f"{path}:{line}: the oracle's `{function.__name__}` failed: {failure}"
-            ) from problem
         if not isinstance(answer, Mapping):
             given = type(answer).__name__
             raise OurError(f"{path}: `{function.__name__}` gives no arrays by name; it gives {given}")
         return answer
 
     return guarded
+
+
+def _guarded_results(path: Path, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """The same for `orders` and `coarser`, which give one result after the other, if they are there."""
+    if function is None:
+        return None
+
+    @wraps(function)
+    def guarded(*arguments: Any) -> list[tuple[str, Mapping[str, Array]]]:  # noqa: ANN401 - as above
+        with _told(path, function):
+            results = list(function(*map(_only_to_read, arguments)))
+        for result in results:
+            is_pair = isinstance(result, tuple) and len(result) == _PAIR
+            if not is_pair or not isinstance(result[1], Mapping):
+                raise OurError(f"{path}: `{function.__name__}` gives no pairs of a name and arrays by name")
+        return results
+
+    return guarded
+
+
+@contextmanager
+def _told(path: Path, function: Callable[..., Any]) -> Iterator[None]:
+    """What goes wrong in a function of the oracle's is an OurError with its file and line."""
+    try:
+        yield
+    except (Exception, SystemExit) as problem:  # one that leaves Python would end a class without a word
+        frames = traceback.extract_tb(problem.__traceback__)
+        line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
+        where = f"{path}:{line}" if line else str(path)  # a call with too few arguments is in no line of it
+        failure = f"{type(problem).__name__}: {problem}"
+        raise OurError(f"{where}: the oracle's `{function.__name__}` failed: {failure}") from problem
 
 
 def _only_to_read(argument: Any) -> Any:  # noqa: ANN401 - arrays by name, or whatever else an oracle takes
@@ -175,6 +201,13 @@ def _unfit(name: str, outputs: Mapping[str, Any]) -> str:
     values, bound = pair
     if not isinstance(values, np.ndarray):
         return f"no array of values for `{name}`, but {type(values).__name__}"
+    return _unfit_numbers(name, values, bound)
+
+
+def _unfit_numbers(name: str, values: Array, bound: Any) -> str:  # noqa: ANN401 - a number or an array
+    """Why nothing could be compared with these values and bounds; empty if it can."""
+    if np.shape(bound) not in ((), values.shape):
+        return f"values of shape {values.shape} for `{name}`, and bounds of shape {np.shape(bound)}"
     if np.isnan(values).any():  # what is masked is not looked at
         return f"NaN as a value of `{name}`, which no kernel meets; mask what may be anything"
     if not (np.where(mask_of(values), 0, data_of(bound)) >= 0).all():

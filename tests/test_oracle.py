@@ -208,6 +208,12 @@ def expected(inputs, shape):
         ('return {"x"', '{"x"', "oracle.py: `inputs` gives no arrays by name; it gives NoneType"),
         ('return {"y"', '{"y"', "oracle.py: `expected` gives no arrays by name; it gives NoneType"),
         ('(inputs["x"], inputs', '(list(inputs["x"]), inputs', "gives no array of values for `y`, but list"),
+        (
+            '(inputs["x"], inputs',
+            '(inputs["x"][:-1], inputs',
+            "gives values of shape (2,) for `y`, and bounds",
+        ),
+        ("kind, shape, rng", "kind, shape", "oracle.py: the oracle's `inputs` failed: TypeError"),
         ('(inputs["x"], inputs', '(inputs["x"] * float("nan"), inputs', "gives NaN as a value of `y`"),
         ('(inputs["x"], inputs', '(inputs["x"], -inputs', "gives a bound for `y` that is negative or NaN"),
         ('(inputs["x"], inputs', '(inputs["x"], float("nan") * inputs', "that is negative or NaN"),
