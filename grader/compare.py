@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from grader.errors import OurError
 from grader.model import Comparison, HeatMap, HeatSample, WrongElement
 from grader.precision import numbers
 
@@ -54,12 +55,14 @@ def compare(
     holds integers. A masked element of ``expected`` counts as neither right nor wrong.
 
     Raises:
-        ValueError: the shapes do not fit each other, or a bound is no number from 0 up. Both are ours:
-            no output of a student's can cause them.
+        OurError: the oracle expects another shape.
+        ValueError: a bound is no number from 0 up. No output of a student's can cause either.
 
     """
     if output.shape != expected.shape:
-        raise ValueError(f"{array_name} has shape {output.shape} where the oracle has {expected.shape}")
+        raise OurError(
+            f"the oracle expects {array_name} in shape {expected.shape}, the assignment says {output.shape}"
+        )
     output, masked = numbers(output), mask_of(expected)
     expected = data_of(expected)
     values, target = np.asarray(output, np.float64), np.asarray(expected, np.float64)

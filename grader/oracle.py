@@ -22,7 +22,8 @@ Outputs hold poison before a launch, so that what nobody wrote can be told from 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
@@ -32,11 +33,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.arithmetic import Name, evaluate, number_for
-from grader.compare import compare
+from grader.compare import compare, data_of, mask_of
 from grader.data_files import load_module
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, FunctionInterface, KernelInterface, Parameter
 from grader.precision import BFLOAT16, bits, encoded, numbers, numpy_type, struct_type
+from grader.text import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,12 +90,15 @@ def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
             f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
         )
     path = folder / "oracle.py"
+    if isinstance(module.KINDS, str):
+        raise UsageError(f'{path}: `KINDS` is a text; expected names in a tuple, like ("{module.KINDS}",)')
     inputs, expected, orders, coarser = (
         _typed(getattr(module, name, None), types) for name in ("inputs", "expected", "orders", "coarser")
     )
     work = getattr(module, "work", None)
     kinds = tuple(module.KINDS)
-    return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, orders, coarser)
+    families = (_guarded_results(path, orders), _guarded_results(path, coarser))
+    return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, *families)
 
 
 def array_types(interface: KernelInterface | FunctionInterface) -> Named[str]:
@@ -109,42 +114,105 @@ def _typed(function: Any, types: Named[str]) -> Any:  # noqa: ANN401 - a functio
 
 
 def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with its failures told as the course's own: the file, the line, and what went wrong."""
+    """The function with its failures told as the course's own: the file, the line, and what went wrong.
+
+    Arrays can only be read in it: an oracle that computes in place would change what the kernel is given.
+    """
 
     @wraps(function)
     def guarded(*arguments: Any) -> Any:  # noqa: ANN401 - whatever the oracle takes and gives
-        try:
-            return function(*arguments)
-        except Exception as problem:
-            frames = traceback.extract_tb(problem.__traceback__)
-            line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), 0)
-            failure = f"{type(problem).__name__}: {problem}"
-            raise OurError(
-                f"{path}:{line}: the oracle's `{function.__name__}` failed: {failure}"
-            ) from problem
+        with _told(path, function):
+            answer = function(*map(_only_to_read, arguments))
+        if not isinstance(answer, Mapping):
+            given = type(answer).__name__
+            raise OurError(f"{path}: `{function.__name__}` gives no arrays by name; it gives {given}")
+        return answer
 
     return guarded
+
+
+def _guarded_results(path: Path, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """The same for `orders` and `coarser`, which give one result after the other, if they are there."""
+    if function is None:
+        return None
+
+    @wraps(function)
+    def guarded(*arguments: Any) -> list[tuple[str, Mapping[str, Array]]]:  # noqa: ANN401 - as above
+        with _told(path, function):
+            results = list(function(*map(_only_to_read, arguments)))
+        for result in results:
+            is_pair = isinstance(result, tuple) and len(result) == _PAIR
+            if not is_pair or not isinstance(result[1], Mapping):
+                raise OurError(f"{path}: `{function.__name__}` gives no pairs of a name and arrays by name")
+        return results
+
+    return guarded
+
+
+@contextmanager
+def _told(path: Path, function: Callable[..., Any]) -> Iterator[None]:
+    """What goes wrong in a function of the oracle's is an OurError with its file and line."""
+    try:
+        yield
+    except (Exception, SystemExit) as problem:  # one that leaves Python would end a class without a word
+        frames = traceback.extract_tb(problem.__traceback__)
+        line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
+        where = f"{path}:{line}" if line else str(path)  # a call with too few arguments is in no line of it
+        failure = f"{type(problem).__name__}: {problem}"
+        raise OurError(f"{where}: the oracle's `{function.__name__}` failed: {failure}") from problem
+
+
+def _only_to_read(argument: Any) -> Any:  # noqa: ANN401 - arrays by name, or whatever else an oracle takes
+    """An argument in which nobody can change an array."""
+    if not isinstance(argument, Mapping):
+        return argument
+    return {name: _view_to_read(value) for name, value in argument.items()}
+
+
+def _view_to_read(value: Any) -> Any:  # noqa: ANN401 - an array, or an extent of the shape
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False
+    return value
 
 
 def expected_of(oracle: Oracle, inputs: Mapping[str, Array], shape: Shape, names: Iterable[str]) -> Expected:
     """What the oracle expects of these outputs.
 
     Raises:
-        OurError: it fails, gives no such output, or not a pair of values and bounds for one.
+        OurError: it fails, gives no such output, or what nothing can be compared with.
 
     """
     outputs = oracle.expected(inputs, shape)
     for name in names:
-        if not isinstance(outputs, Mapping) or name not in outputs:
-            keys = ", ".join(map(str, outputs)) if isinstance(outputs, Mapping) else type(outputs).__name__
-            raise OurError(
-                f"{oracle.folder / 'oracle.py'}: `expected` gives no `{name}`; it gives {keys or 'nothing'}"
-            )
-        if not isinstance(outputs[name], tuple) or len(outputs[name]) != _PAIR:
-            raise OurError(
-                f"{oracle.folder / 'oracle.py'}: `expected` gives no pair of values and bounds for `{name}`"
-            )
+        problem = _unfit(name, outputs)
+        if problem:
+            raise OurError(f"{oracle.folder / 'oracle.py'}: `expected` gives {problem}")
     return outputs
+
+
+def _unfit(name: str, outputs: Mapping[str, Any]) -> str:
+    """Why no kernel's output could be compared with what the oracle expects of this one; empty if it can."""
+    if name not in outputs:
+        return f"no `{name}`; it gives {', '.join(map(str, outputs)) or 'nothing'}"
+    pair = outputs[name]
+    if not isinstance(pair, tuple) or len(pair) != _PAIR:
+        return f"no pair of values and bounds for `{name}`"
+    values, bound = pair
+    if not isinstance(values, np.ndarray):
+        return f"no array of values for `{name}`, but {type(values).__name__}"
+    return _unfit_numbers(name, values, bound)
+
+
+def _unfit_numbers(name: str, values: Array, bound: Any) -> str:  # noqa: ANN401 - a number or an array
+    """Why nothing could be compared with these values and bounds; empty if it can."""
+    if np.shape(bound) not in ((), values.shape):
+        return f"values of shape {values.shape} for `{name}`, and bounds of shape {np.shape(bound)}"
+    if np.isnan(values).any():  # what is masked is not looked at
+        return f"NaN as a value of `{name}`, which no kernel meets; mask what may be anything"
+    if not (np.where(mask_of(values), 0, data_of(bound)) >= 0).all():
+        return f"a bound for `{name}` that is negative or NaN"
+    return ""
 
 
 def are_right(
@@ -176,8 +244,8 @@ def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
 
     """
     if case.inputs not in oracle.kinds:
-        kinds = ", ".join(oracle.kinds)
-        raise UsageError(f"case {case.id}: no inputs of kind `{case.inputs}`; the oracle makes {kinds}")
+        hint = suggestion(case.inputs, oracle.kinds)
+        raise UsageError(f"case {case.id}: no inputs of kind `{case.inputs}`; {hint}")
     return oracle.inputs(case.inputs, dict(case.shape), np.random.default_rng(case.seed))
 
 

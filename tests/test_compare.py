@@ -23,6 +23,7 @@ from grader.compare import (
     untouched,
     wrong_map,
 )
+from grader.errors import OurError
 from grader.model import Launch
 
 
@@ -118,7 +119,7 @@ def test_any_real_dtype_can_be_compared(dtype: type) -> None:
 
 def test_arrays_of_different_shapes_are_refused() -> None:
     """Broadcasting would hide a missing row."""
-    with pytest.raises(ValueError, match="C has shape"):
+    with pytest.raises(OurError, match=r"the oracle expects C in shape \(2, 2\), the assignment says"):
         compare("C", np.zeros((2, 1)), np.zeros((2, 2)), 0.0)
 
 

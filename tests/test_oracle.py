@@ -60,7 +60,9 @@ def test_an_oracle_may_define_dataclasses(tmp_path: Path) -> None:
 def test_an_unknown_kind_of_inputs_is_a_usage_error() -> None:
     """The message names the case and the kinds that exist."""
     case = Case("case", (("M", 1), ("K", 1), ("N", 1)), (), Visibility.VISIBLE, "gaussian", 1)
-    with pytest.raises(UsageError, match=r"case case: no inputs of kind `gaussian`.*random, positive"):
+    with pytest.raises(
+        UsageError, match=r"case case: no inputs of kind `gaussian`; expected one of random, positive"
+    ):
         draw_inputs(load_oracle(MATMUL), case)
 
 
@@ -203,6 +205,23 @@ def expected(inputs, shape):
         ('{"y":', '{"Y":', "oracle.py: `expected` gives no `y`; it gives Y"),
         ('(inputs["x"], inputs["x"])', 'inputs["x"]', "gives no pair of values and bounds for `y`"),
         ('return {"y"', 'return 3 and {} or {"w"', "`expected` gives no `y`; it gives w"),
+        ('return {"x"', '{"x"', "oracle.py: `inputs` gives no arrays by name; it gives NoneType"),
+        ('return {"y"', '{"y"', "oracle.py: `expected` gives no arrays by name; it gives NoneType"),
+        ('(inputs["x"], inputs', '(list(inputs["x"]), inputs', "gives no array of values for `y`, but list"),
+        (
+            '(inputs["x"], inputs',
+            '(inputs["x"][:-1], inputs',
+            "gives values of shape (2,) for `y`, and bounds",
+        ),
+        ("kind, shape, rng", "kind, shape", "oracle.py: the oracle's `inputs` failed: TypeError"),
+        ('(inputs["x"], inputs', '(inputs["x"] * float("nan"), inputs', "gives NaN as a value of `y`"),
+        ('(inputs["x"], inputs', '(inputs["x"], -inputs', "gives a bound for `y` that is negative or NaN"),
+        ('(inputs["x"], inputs', '(inputs["x"], float("nan") * inputs', "that is negative or NaN"),
+        (
+            '    return {"y"',
+            '    raise SystemExit(0)\n    return {"y"',
+            "oracle.py:6: the oracle's `expected`",
+        ),
     ],
 )
 def test_a_mistake_in_an_oracle_names_its_file_and_line(
@@ -213,3 +232,29 @@ def test_a_mistake_in_an_oracle_names_its_file_and_line(
     oracle = load_oracle(tmp_path)
     with pytest.raises(OurError, match=re.escape(told)):
         expected_of(oracle, oracle.inputs("random", {"N": 3}, np.random.default_rng(1)), {"N": 3}, ["y"])
+
+
+def test_an_oracle_that_computes_in_place_is_told_so(tmp_path: Path) -> None:
+    """It would change what the kernel is given, and with it what the case was made for."""
+    in_place = GOOD.replace('    return {"y"', '    inputs["x"] -= inputs["x"].max()\n    return {"y"')
+    (tmp_path / "oracle.py").write_text(in_place)
+    given = {"x": np.ones(3)}
+    with pytest.raises(OurError, match=r"oracle\.py:6: the oracle's `expected` failed: .*read-only"):
+        expected_of(load_oracle(tmp_path), given, {"N": 3}, ["y"])
+    given["x"][0] = 2  # only the oracle's view of it is closed
+
+
+def test_a_masked_nan_is_no_mistake_of_an_oracle(tmp_path: Path) -> None:
+    """What is masked may be anything, so nothing is wrong with what lies beneath."""
+    masked = "import numpy\n" + GOOD.replace(
+        '(inputs["x"], ', "(numpy.ma.masked_invalid([numpy.nan, 1, 2]), "
+    )
+    (tmp_path / "oracle.py").write_text(masked)
+    assert expected_of(load_oracle(tmp_path), {"x": np.ones(3)}, {"N": 3}, ["y"])
+
+
+def test_kinds_that_are_one_text_are_a_usage_error(tmp_path: Path) -> None:
+    """Its letters would be taken for kinds of inputs."""
+    (tmp_path / "oracle.py").write_text(GOOD.replace('("random",)', '("random")'))
+    with pytest.raises(UsageError, match=r'expected names in a tuple, like \("random",\)'):
+        load_oracle(tmp_path)

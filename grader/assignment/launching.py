@@ -53,8 +53,7 @@ def launch_flaws(draft: Draft) -> Iterator[Flaw]:
     wrong = [*_unknown_names(submission, shapes), *_dimensions(submission, shapes)]
     yield from wrong
     if not wrong:
-        for shape in shapes:
-            yield from _launches(submission, shape)
+        yield from _once([list(_launches(submission, shape)) for shape in shapes])
 
 
 def _shapes(draft: Draft) -> Iterator[_Shape]:
@@ -193,6 +192,16 @@ def _dimensions(submission: CalledPart, shapes: list[_Shape]) -> Iterator[Flaw]:
         missing = [f"`{name}`" for name in dimensions if name not in shape.spans]
         if missing:
             yield Flaw(shape.path, f"expected a value for every dimension; missing: {', '.join(missing)}")
+
+
+def _once(flaws: list[list[Flaw]]) -> Iterator[Flaw]:
+    """The flaws of each shape; what is wrong in all of several shapes is told once, of the submission."""
+    common = set.intersection(*({flaw.message for flaw in of_shape} for of_shape in flaws))
+    if len(flaws) == 1:
+        common = set()
+    for message in sorted(common):
+        yield Flaw(("submission",), message.replace("in this shape", "in every shape", 1))
+    yield from (flaw for of_shape in flaws for flaw in of_shape if flaw.message not in common)
 
 
 def _launches(submission: CalledPart, shape: _Shape) -> Iterator[Flaw]:

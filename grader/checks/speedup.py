@@ -177,9 +177,17 @@ def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
     trouble = next(filter(None, map(our_trouble, evidence.cases)), "")
     if trouble:
         return error_result(item, trouble)
-    if any(output.judge(case).verdict is not Verdict.PASS for case in evidence.cases):
+    return _not_shown_right(item, evidence) or error_result(item, text_of("not-timed"))
+
+
+def _not_shown_right(item: RubricItem, evidence: Evidence) -> CheckResult | None:
+    """The result where a case is wrong, or else not judged; None where all of them are right."""
+    verdicts = {output.judge(case).verdict for case in evidence.cases}
+    if Verdict.FAIL in verdicts:
         return CheckResult(item, Verdict.FAIL, NOTHING, text_of("not-timed-wrong"))
-    return error_result(item, text_of("not-timed"))
+    if Verdict.SKIP in verdicts:  # too much work for the emulator is no wrong answer
+        return CheckResult(item, Verdict.SKIP, NOTHING, text_of("not-timed-not-judged"))
+    return None
 
 
 def _message(timing: Timing, speedup: Ratio, steps: tuple[CreditStep, ...], earned: Fraction) -> str:
@@ -303,10 +311,11 @@ def _without_speed(item: RubricItem, evidence: Evidence) -> CheckResult | None:
         return error_result(item, trouble)
     if not evidence.build.ok:
         return CheckResult(item, Verdict.FAIL, NOTHING, text_of("not-timed-without-build"))
+    refusal = _not_shown_right(item, evidence)
     is_wrong = evidence.estimate is not None and evidence.estimate.problem == WRONG_RESULTS
-    if is_wrong or any(output.judge(case).verdict is Verdict.FAIL for case in evidence.cases):
+    if refusal is None and is_wrong:
         return CheckResult(item, Verdict.FAIL, NOTHING, text_of("not-timed-wrong"))
-    return None
+    return refusal
 
 
 def _estimate_trouble(estimate: Estimate, baseline: str, steps: Steps) -> str:

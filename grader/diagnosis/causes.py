@@ -172,6 +172,7 @@ BY_CODE = {
     FindingCode.LAUNCH_SHARED_MEMORY: "launch-shared-memory",
     FindingCode.LAUNCH_TOO_LARGE: "launch-too-large",
     FindingCode.LAUNCH_REFUSED: "launch-too-large",  # of what only the device knows: registers and threads
+    FindingCode.VARIABLE_TOO_SMALL: "variable-too-small",
     FindingCode.LAUNCH_TOO_SMALL: "launch-too-small",
     FindingCode.LAUNCH_NOT_COMPUTED: "launch-too-small",
 }

@@ -73,7 +73,8 @@ class WrongOutput:
     ``got``, ``expected`` and ``unwritten`` have the shape of the array; ``bound`` is one number or one for
     each. ``inputs`` are the kernel's ``in`` arrays in the order of its parameters. ``before`` is what the
     array held before the launch. ``store_bytes`` counts what the kernel stored to global memory, None where
-    nobody counted. ``reads_outside`` says that it read beyond its arrays, where it may have met NaN, and
+    nobody counted. ``reads_unset`` says that it read what nobody had set, None where nobody looked,
+    ``reads_outside`` that it read beyond its arrays, where it may have met NaN, and
     ``raced`` that its threads raced. After a run that was cut short (``completed`` false) unwritten elements
     prove nothing.
     """
@@ -88,6 +89,7 @@ class WrongOutput:
     before: NDArray[Any] | None = None
     store_bytes: int | None = None
     completed: bool = True
+    reads_unset: bool | None = None
     reads_outside: bool = False
     raced: bool = False
     launch: Launch | None = None

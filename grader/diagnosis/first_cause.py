@@ -69,6 +69,7 @@ EXPLAINS_ALL = frozenset(
 VAGUE = frozenset(
     {
         *("values-not-counted", "counted-more-than-once", "updates-lost", "all-zeros", "adds-to-output"),
+        "computes-nan",
         *(
             "some-blocks",
             "some-blocks-of-vector",

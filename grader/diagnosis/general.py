@@ -50,10 +50,16 @@ def no_store(output: WrongOutput) -> bool:
 def adds_to_output(output: WrongOutput) -> bool:
     """Nothing but NaN came of NaN poison, or exactly the poison plus the answer of any other."""
     if np.isnan(output.values).all() and not no_store(output):
-        return output.completed and not output.reads_outside
+        return output.completed and not output.reads_outside and output.reads_unset is not False
     if output.before is None:
         return False
     return agrees(output, np.asarray(output.before, np.float64) + output.wanted)
+
+
+def computes_nan(output: WrongOutput) -> bool:
+    """NaN in elements that were written, though nothing unset was read: it is a result of the arithmetic."""
+    nan = np.isnan(output.values) & ~output.unwritten
+    return output.completed and not output.reads_outside and output.reads_unset is False and bool(nan.all())
 
 
 def all_zeros(output: WrongOutput) -> bool:
@@ -338,6 +344,7 @@ def every_second(output: WrongOutput) -> bool:
 CERTAIN_TESTS: Tests = (
     ("no-store", no_store),
     ("adds-to-output", adds_to_output),
+    ("computes-nan", computes_nan),
     ("all-zeros", all_zeros),
 )
 """Asked first: nothing else could look like these."""

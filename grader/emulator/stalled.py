@@ -99,7 +99,7 @@ def _are_few(threads: list[Stuck], of: int) -> bool:
 def worked_so_far(threads: list[Stuck], steps: int, *, of: int) -> Clause:
     """Where the threads are of a launch, with ``of`` threads, that was given up for taking too long."""
     places = tuple(_doing(stuck) for stuck in threads[:_MOST_GROUPS]) or (Clause("still-runs"),)
-    hint = (Clause("few-do-all"),) if _are_few(threads, of) else ()
+    hint = (Clause("few-do-all"),) if threads and _are_few(threads, of) else ()
     return given_up_because(Clause("after-steps", (("steps", steps), ("places", places), ("hint", hint))))
 
 

@@ -271,6 +271,7 @@ _SPEEDUP: Mapping[str, str] = {
     "solution-not-timed": "the model solution was not timed, and the points depend on it",
     "not-timed-without-build": "nothing could be timed, because the submission does not build",
     "not-timed-wrong": "not timed, because it does not compute the right answer in every case",
+    "not-timed-not-judged": "not judged, because whether it is right could not be judged in every case",
     "not-timed": "it was not timed, and nothing says why",
     "as-fast": (
         "{median} times as fast as the {baseline} kernel ({times}{level} % interval {low} to {high})"

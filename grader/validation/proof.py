@@ -21,7 +21,7 @@ from grader.emulator.launch import STEPS
 from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.oracle import array_types, draw_inputs, load_oracle
+from grader.oracle import array_types, draw_inputs, expected_of, load_oracle
 from grader.validation import judgement
 from grader.validation.judgement import case_uses, columns
 from grader.validation.mutants import barrier_mutants, interface_names, source_mutants
@@ -257,8 +257,10 @@ def _family(
     outside: dict[tuple[str, str], list[str]] = {}
     for case in expand_cases(assignment, seed):
         inputs, shape = draw_inputs(oracle, case), dict(case.shape)
-        expected = oracle.expected(inputs, shape)
-        for name, results in family(inputs, shape):
+        results_of_case = tuple(family(inputs, shape))
+        outputs = dict.fromkeys(array for _, results in results_of_case for array in results)
+        expected = expected_of(oracle, inputs, shape, outputs)
+        for name, results in results_of_case:
             for array, got in results.items():
                 cases_outside = outside.setdefault((name, array), [])
                 if compare(array, got, *expected[array]).wrong:

@@ -83,6 +83,16 @@ def test_a_whole_scalar_is_no_fraction(write: Write) -> None:
         load_assignment(write(text))
 
 
+def test_what_is_wrong_in_every_shape_is_told_once(write: Write) -> None:
+    """A block of 2048 threads is one mistake, however many cases there are."""
+    text = SOUND.replace("block: [BLOCK_SIZE]", "block: [2048]")
+    assert text != SOUND
+    with pytest.raises(SpecError) as caught:
+        load_assignment(write(text))
+    assert str(caught.value).count("a block would be 2048") == 1
+    assert "submission: in every shape a block would be 2048; expected at most 1024" in str(caught.value)
+
+
 def test_the_file_itself_may_be_named(write: Write) -> None:
     """A folder and the assignment.yaml in it are the same assignment."""
     folder = write()

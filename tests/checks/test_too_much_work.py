@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from grader.backends.gpu import merge_runs
 from grader.gpu import RaceJudge
 from grader.messages import sentences_of, speaking
-from grader.model import Clause, Finding, FindingKind, Run, Verdict, given_up_because
+from grader.model import Clause, Estimate, Finding, FindingKind, Run, Timing, Verdict, given_up_because
 from tests.checks.judging import judge
 
 Make = Any
@@ -36,6 +37,19 @@ def test_an_item_is_skipped_where_nothing_fails(
     assert result.verdict is Verdict.SKIP
     assert result.message == f"not judged in case `b`: {TEXT}"
     assert dict(result.case_verdicts)["b"] is Verdict.SKIP
+
+
+@pytest.mark.parametrize("timing", [Timing(), None])
+def test_the_speed_of_what_was_not_judged_is_no_zero(
+    item: Make, case: Make, evidence: Make, given_up: Make, timing: Timing | None
+) -> None:
+    """No case is wrong: that one is too large for the emulator may be the assignment's doing."""
+    estimate = Estimate("h200", problem="wrong")  # as where nobody knows that all cases are right
+    gathered = replace(evidence(case("a"), given_up()), timing=timing, estimate=None if timing else estimate)
+    options = {"baseline": "naive", "steps": (), "estimate": True}
+    result = judge(item("speedup", options=options), gathered)
+    assert result.verdict is Verdict.SKIP
+    assert result.message == "not judged, because whether it is right could not be judged in every case"
 
 
 def test_of_a_hidden_case_no_line_is_told(item: Make, case: Make, evidence: Make, given_up: Make) -> None:

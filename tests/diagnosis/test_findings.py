@@ -117,6 +117,7 @@ def test_accesses_across_a_loop_s_end_are_not_joined_with_those_inside() -> None
         (refused(FindingCode.LAUNCH_NOT_COMPUTED), "launch-too-small", "values of at least 1 for `TS`"),
         (refused(FindingCode.LAUNCH_TOO_SMALL), "launch-too-small", "values of at least 1 for `TS`"),
         (refused(FindingCode.LAUNCH_SHARED_MEMORY), "launch-shared-memory", "48 KiB"),
+        (coded(FindingKind.FAULT, FindingCode.VARIABLE_TOO_SMALL), "variable-too-small", "its type and its"),
         (Finding(FindingKind.FAULT, "the GPU stopped the kernel: launch failure"), "fault", "trap"),
     ],
 )

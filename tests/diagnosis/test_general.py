@@ -43,6 +43,13 @@ def test_adding_into_a_poisoned_output_gives_nan_everywhere() -> None:
     assert diagnose(*inputs(), got, store_bytes=got.nbytes, reads_outside=True) == ""
 
 
+def test_nan_without_reading_what_was_never_set_is_computed() -> None:
+    """Such as inf / inf: what lay in the output has no part in it."""
+    got, unwritten = mistaken(accumulate=True), np.zeros((19, 11), np.bool_)
+    told = [diagnose(*inputs(), got, unwritten=unwritten, reads_unset=unset) for unset in (True, False)]
+    assert told == ["adds-to-output", "computes-nan"]
+
+
 def test_adding_into_an_output_with_other_poison() -> None:
     """The poison plus the answer."""
     a, b = inputs()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.machine import copies
+from grader.emulator.stalled import worked_so_far
 from grader.messages import clause
 from grader.model import FindingKind
 from tests.emulator.launching import Compiled, default_build, hazard_build, zeros
@@ -239,3 +240,11 @@ def test_blocks_that_no_device_holds_at_once_cannot_wait_for_each_other(kernels:
     (finding,) = result.findings
     assert finding.kind is FindingKind.TIMEOUT
     assert "had not started" in finding.message
+
+
+def test_a_launch_of_which_no_thread_is_known_to_be_left_is_not_said_to_leave_its_work_to_few() -> None:
+    """It is large, and each of its threads has its share."""
+    assert (
+        clause(worked_so_far([], 201, of=1 << 20))
+        == "too much work for the emulator: after 201 steps it still runs"
+    )

@@ -277,7 +277,7 @@ def test_an_oracle_that_cannot_make_the_inputs_is_told_to_staff(
 ) -> None:
     """Before anybody is graded."""
     monkeypatch.setattr("tests.kinds.test_functions.ORACLE", ORACLE.replace('"random",', '"other",'))
-    with pytest.raises(UsageError, match="no inputs of kind `random`; the oracle makes other"):
+    with pytest.raises(UsageError, match="no inputs of kind `random`; expected one of other"):
         graded(ON_DEVICE)
 
 

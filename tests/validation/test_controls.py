@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.assignment import load_assignment
+from grader.errors import OurError
 from grader.validation.proof import controls
 from tests.bundled import bundled
 from tests.validation import small_assignment
@@ -34,6 +36,27 @@ def test_an_oracle_without_them_is_told(tmp_path: Path) -> None:
     found, missing = controls(load_assignment(home), 1)
     assert found == ()
     assert missing == "no tolerance control: reference/double/oracle.py gives no `orders` and `coarser`"
+
+
+@pytest.mark.parametrize(
+    ("said", "changed", "told"),
+    [
+        (
+            'yield "doubled"',
+            'assert False, "no"\n    yield ""',
+            "oracle.py:16: the oracle's `orders` failed: A",
+        ),
+        ('yield "doubled", {"y"', 'yield {"y"', "oracle.py: `orders` gives no pairs of a name and arrays"),
+        ('yield "doubled", {"y"', 'yield "doubled", {"z"', "oracle.py: `expected` gives no `z`; it gives y"),
+    ],
+)
+def test_orders_that_fail_are_told_with_the_file(tmp_path: Path, said: str, changed: str, told: str) -> None:
+    """They are the course's own mistake, and not the grader's."""
+    home = small_assignment.write(tmp_path)
+    oracle = tmp_path / "reference/double/oracle.py"
+    oracle.write_text(oracle.read_text().replace(said, changed))
+    with pytest.raises(OurError, match=re.escape(told)):
+        controls(load_assignment(home), 1)
 
 
 def test_whole_numbers_need_none(tmp_path: Path) -> None:

@@ -391,6 +391,9 @@ def _wrong_output(
         store_bytes=run.counters.global_store_bytes if counted else None,
         completed=run.completed,
         launch=launched.launch,
+        reads_unset=any(finding.kind is FindingKind.UNINITIALISED for finding in run.findings)
+        if counted
+        else None,
         reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
         raced=any(finding.kind is FindingKind.RACE for finding in run.findings),
     )
