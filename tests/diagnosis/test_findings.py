@@ -248,6 +248,7 @@ def test_the_hint_of_a_named_mistake_stays() -> None:
     ("message", "hint"),
     [
         ("extended character “ is not valid in an identifier", "Replace typographic quotes"),
+        ("‘::main’ must return ‘int’", ""),
         ('identifier "__syncthread" is undefined', "Did you mean `__syncthreads` "),
         ('identifier "threadidx" is undefined', "Did you mean `threadIdx` "),
         ('identifier "blockdim" is undefined', "Did you mean `blockDim` "),
