@@ -159,7 +159,11 @@ def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Name
             )
             for result in results
         )
-    cause = None if evidence.build.error else first_cause(plan.assignment, evidence, results, context)
+    cause = (
+        None
+        if evidence.build.error
+        else first_cause(plan.assignment, evidence, results, context, submission.file)
+    )
     total = score.total(results)
     return Grade(
         assignment_id=plan.assignment.id,

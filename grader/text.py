@@ -72,7 +72,8 @@ def sentence(text: str, limit: int = 400) -> str:
 
 def capital(text: str) -> str:
     """The text as a sentence begins; what starts with a name of the source stays as it is."""
-    return text[:1].upper() + text[1:]
+    begins_with_a_launch = "<<<" in text.partition(" ")[0]
+    return text if begins_with_a_launch else text[:1].upper() + text[1:]
 
 
 def suggestion(word: str, candidates: Iterable[str]) -> str:

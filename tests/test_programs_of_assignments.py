@@ -10,7 +10,7 @@ from grader import pipeline
 from grader.assignment import staff_folder
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
-from grader.reports import record_json
+from grader.reports import record_json, text
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.bundled import bundled
@@ -156,6 +156,27 @@ def test_a_mistake_loses_its_items_and_says_why(graded: Graded, name: str, file:
     assert next(i.result.message for i in grade.items if i.result.item.id == item).startswith(message)
     stored = record_json.load(record_json.dump(grade))
     assert record_json.dump(stored) == record_json.dump(grade)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "code", "line"),
+    [
+        ("matmul-program", "device_pointer_on_host.cu", "host-device-pointer", 60),
+        ("matmul-program", "block_too_large.cu", "host-launch-refused", 56),
+        ("matmul-function", "back_says_host_to_device.cu", "host-wrong-direction", 46),
+        ("matmul-program", "b_never_copied.cu", None, None),
+    ],
+)
+def test_a_mistake_of_the_host_is_told_first(
+    graded: Graded, name: str, file: str, code: str | None, line: int | None
+) -> None:
+    """With its line, before all that it makes of the program's end and results."""
+    grade = graded(name, _mistakes_folder(name) / file)
+    cause = grade.cause
+    assert (cause and cause.code, cause and cause.line) == (code, line)
+    first = text.render(grade, width=200).plain.partition("Start here\n")[2].split("\n\n")[0]
+    assert f"(line {line})" in first if code else not first
+    assert "try:" not in first
 
 
 @pytest.mark.slow

@@ -104,11 +104,15 @@ def test_findings_have_the_file_that_they_are_in(tools: Tools, tmp_path: Path) -
     twice = FILES["twice.cu"].replace("threadIdx.x < n", "threadIdx.x <= n").replace("p, 32,", "p, 80,")
     for attempt in ("first", "cached"):
         (tmp_path / attempt).mkdir()
-        results = _results(_graded(tools, tmp_path / attempt, {**FILES, "twice.cu": twice}))
+        grade = _graded(tools, tmp_path / attempt, {**FILES, "twice.cu": twice})
+        results = _results(grade)
         (memory,) = results["memory"].findings
         assert (memory.file, memory.line, memory.array) == ("twice.cu", 3, "d")
         (host,) = (f for f in results["host"].findings if str(f.code) == "host-copy-too-large")
         assert (host.file, host.line, host.address) == ("twice.cu", 8, "copy")
+        assert grade.cause is not None
+        assert grade.cause.line is None, "no line of another file is quoted from the file with main"
+        assert grade.cause.message == f"{host.message} (twice.cu, line 8)"
 
 
 def _built(tools: Tools, tmp_path: Path, files: dict[str, str]) -> tuple[str, list[tuple[str, str]]]:

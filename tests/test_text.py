@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.text import count, escaped, is_visible, listed, one_line, sentence
+from grader.text import capital, count, escaped, is_visible, listed, one_line, sentence
 
 
 @pytest.mark.parametrize("make", [one_line, escaped, sentence])
@@ -39,3 +39,11 @@ def test_lists_and_counts_read_as_people_write_them() -> None:
     assert listed("abc", "or") == "a, b or c"
     assert [count(number, "case") for number in (0, 1, 2365)] == ["0 cases", "1 case", "2,365 cases"]
     assert count(2, "more pair of lines", "more pairs of lines") == "2 more pairs of lines"
+
+
+def test_a_sentence_that_begins_with_a_launch_begins_with_the_kernel_s_name() -> None:
+    """There a capital would be another name."""
+    assert capital("matMul<<<(2, 3, 1), (64, 64, 1)>>> never ran") == (
+        "matMul<<<(2, 3, 1), (64, 64, 1)>>> never ran"
+    )
+    assert capital("copies dC, which was freed") == "Copies dC, which was freed"

@@ -53,7 +53,7 @@ def launch_flaws(draft: Draft) -> Iterator[Flaw]:
     wrong = [*_unknown_names(submission, shapes), *_dimensions(submission, shapes)]
     yield from wrong
     if not wrong:
-        yield from _once([list(_launches(submission, shape)) for shape in shapes])
+        yield from _launches(submission, shapes)
 
 
 def _shapes(draft: Draft) -> Iterator[_Shape]:
@@ -194,24 +194,25 @@ def _dimensions(submission: CalledPart, shapes: list[_Shape]) -> Iterator[Flaw]:
             yield Flaw(shape.path, f"expected a value for every dimension; missing: {', '.join(missing)}")
 
 
-def _once(flaws: list[list[Flaw]]) -> Iterator[Flaw]:
-    """The flaws of each shape; what is wrong in all of several shapes is told once, of the submission."""
-    common = set.intersection(*({flaw.message for flaw in of_shape} for of_shape in flaws))
-    if len(flaws) == 1:
-        common = set()
-    for message in sorted(common):
-        yield Flaw(("submission",), message.replace("in this shape", "in every shape", 1))
-    yield from (flaw for of_shape in flaws for flaw in of_shape if flaw.message not in common)
+def _launches(submission: CalledPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+    """What is wrong in each shape; what is wrong in all of several is told once, of the submission."""
+    problems = [_problems(submission, shape) for shape in shapes]
+    common = set.intersection(*map(set, problems)) if len(shapes) > 1 else set()
+    for problem in (problem for problem in problems[0] if problem in common):
+        yield Flaw(("submission",), f"in every shape {problem}")
+    for shape, of_shape in zip(shapes, problems, strict=True):
+        own = (problem for problem in of_shape if problem not in common)
+        yield from (Flaw(shape.path, f"in this shape {problem}") for problem in own)
 
 
-def _launches(submission: CalledPart, shape: _Shape) -> Iterator[Flaw]:
-    """Both ends of the ranges are tried, with the constants' defaults."""
+def _problems(submission: CalledPart, shape: _Shape) -> list[str]:
+    """What is wrong in a shape: both ends of the ranges are tried, with the constants' defaults."""
     constants = {name: constant.default for name, constant in submission.constants.items()}
     ends = [{name: span[end] for name, span in shape.spans.items()} for end in (0, 1)]
-    messages: dict[str, None] = {}
+    problems: dict[str, None] = {}
     for values in ends[:1] if ends[0] == ends[1] else ends:
-        messages |= dict.fromkeys(_launch(submission, constants | values))
-    yield from (Flaw(shape.path, message) for message in messages)
+        problems |= dict.fromkeys(_launch(submission, constants | values))
+    return list(problems)
 
 
 def _launch(submission: CalledPart, values: Mapping[str, int]) -> Iterator[str]:
@@ -226,14 +227,14 @@ def _launch(submission: CalledPart, values: Mapping[str, int]) -> Iterator[str]:
             number_for(dtype, expression, values)
         yield from _sizes(submission, values)
     except ArithmeticProblem as problem:
-        yield f"in this shape {problem}"
+        yield str(problem)
         return
     if not _within(block, MOST_IN_BLOCK) or prod(block) > MOST_THREADS:
         limits = f"at most {MOST_THREADS} threads, {' × '.join(map(str, MOST_IN_BLOCK))}"
-        yield f"in this shape a block would be {_times(block)}; expected {limits} and nothing below 1"
+        yield f"a block would be {_times(block)}; expected {limits} and nothing below 1"
     if not _within(grid, MOST_IN_GRID):
         limits = f"at most {' × '.join(map(str, MOST_IN_GRID))}"
-        yield f"in this shape the grid would be {_times(grid)}; expected {limits} and nothing below 1"
+        yield f"the grid would be {_times(grid)}; expected {limits} and nothing below 1"
 
 
 def _sizes(submission: CalledPart, values: Mapping[str, int]) -> Iterator[str]:
@@ -241,10 +242,10 @@ def _sizes(submission: CalledPart, values: Mapping[str, int]) -> Iterator[str]:
         extents = [evaluate(extent, values) for extent in declared.extents]
         if min(extents, default=1) < 1 or prod(extents) > MAX_ELEMENTS:
             limits = f"at most {MAX_ELEMENTS} elements and no extent below 1"
-            yield f"in this shape `{name}` would be {_times(extents)}; expected {limits}"
+            yield f"`{name}` would be {_times(extents)}; expected {limits}"
     shared = submission.launch.shared if submission.launch is not None else None
     if shared is not None and evaluate(shared, values) < 0:
-        yield f"in this shape `shared` would be {evaluate(shared, values)}; expected a number of bytes"
+        yield f"`shared` would be {evaluate(shared, values)}; expected a number of bytes"
 
 
 def _within(sizes: list[int], limits: tuple[int, ...]) -> bool:

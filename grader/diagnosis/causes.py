@@ -146,6 +146,7 @@ IMPORTANCE = (
     "barrier-divergence",
     "lanes-and-mask",
     "guard-exchanged",
+    "pointer-without-memory",
     "row-length-of-store",
     "row-length-of-load",
     "store-into-next-row",
@@ -178,6 +179,9 @@ BY_CODE = {
 }
 """Mistakes that a finding's code shows, whatever else is known."""
 
+NO_MEMORY = frozenset({FindingCode.NULL_POINTER, FindingCode.NUMBER_AS_POINTER})
+"""Pointers that no guard helps, where host code of the submission says what they are."""
+
 GUARDS = frozenset({"guard-bounds-swapped", "rows-and-columns-swapped"})
 """What an output shows where the bounds of a guard are exchanged, or may be."""
 
@@ -189,7 +193,8 @@ def mistake_behind(finding: Finding, context: SubmissionContext = NO_CONTEXT) ->
     if finding.kind is FindingKind.MISTAKE and finding.hazard in BY_REMARK:
         return BY_REMARK[SourceRemark(finding.hazard)]
     if finding.kind is FindingKind.OUT_OF_BOUNDS:
-        return _out_of_bounds(finding, context)
+        without_memory = finding.code in NO_MEMORY and context.allocates
+        return "pointer-without-memory" if without_memory else _out_of_bounds(finding, context)
     if finding.kind is FindingKind.RACE:
         # Which order is missing is not known of a hidden case, whose data could have chosen it.
         return _stored_into_next_row(finding, context) or (_race(finding, context) if finding.hazard else "")

@@ -231,7 +231,8 @@ HINTS: dict[FindingCode, str] = {
 PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
-        ("[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u00b4]", "straight-quotes"),
+        # a character that stands alone: compilers put typographic quotes around names themselves
+        ("character [\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u00b4]", "straight-quotes"),
         (r"calling a (?:constexpr )?__host__ function ?\(\"(?:std::)?ceilf?\b", "round-up"),
         (r"calling a (?:constexpr )?__host__ function", "device-functions"),
         (r'^expected a ";"', "semicolon"),

@@ -18,9 +18,11 @@ import numpy as np
 from grader.diagnosis.causes import mistake_behind
 from grader.diagnosis.facts import Diagnosis
 from grader.diagnosis.findings import explain_findings
+from grader.messages import text_of
 from grader.mistakes import texts_of_course
 from grader.model import (
     Cause,
+    FindingCode,
     FindingKind,
     Severity,
     SourceRemark,
@@ -87,16 +89,26 @@ SEVERE = (Severity.ERROR, Severity.WARNING)
 
 
 def first_cause(
-    assignment: Assignment, evidence: Evidence, results: Iterable[CheckResult], context: SubmissionContext
+    assignment: Assignment,
+    evidence: Evidence,
+    results: Iterable[CheckResult],
+    context: SubmissionContext,
+    main_file: str = "",
 ) -> Cause | None:
     """What to repair first; None where nothing failed, or no finding explains more than its own item.
+
+    ``main_file`` is that of which a line can be quoted: another one stands in the sentence, with its line.
 
     Of items that are not shown nothing is said, of hidden cases what ``results`` say. A file that does not
     compile has one item that says why.
     """
     failing = [result for result in results if result.verdict is Verdict.FAIL]
     shown = [result for result in failing if result.item.visibility is Visibility.VISIBLE]
-    if not evidence.build.ok or not assignment.interface.takes_arguments or _of_host(evidence):
+    if not evidence.build.ok:
+        return None
+    if _of_host(evidence):
+        return _mistake_of_host(evidence, shown, main_file)
+    if not assignment.interface.takes_arguments:
         return None
     shown = [result for result in shown if result.item.check in JUDGED_BY_THEM]
     if not shown:
@@ -120,8 +132,41 @@ def first_cause(
 
 def _of_host(evidence: Evidence) -> bool:
     """Whether host code did something wrong, which says more than what its kernels and results show."""
-    findings = (finding for case in evidence.cases for finding in case.findings)
-    return any(f.kind is FindingKind.HOST and f.severity is Severity.ERROR for f in findings)
+    return any(_is_error_of_host(finding) for case in evidence.cases for finding in case.findings)
+
+
+def _is_error_of_host(finding: Finding) -> bool:
+    return finding.kind is FindingKind.HOST and finding.severity is Severity.ERROR
+
+
+def _mistake_of_host(evidence: Evidence, shown: Sequence[CheckResult], main_file: str) -> Cause | None:
+    """The first error of host code that an item tells, in the order in which the program makes them.
+
+    What nobody wrote is copied back because of something else, if anything else was found.
+    """
+    item_of = {
+        (finding.code, finding.file, finding.line): result.item.id
+        for result in reversed(shown)
+        if result.item.check == "host"
+        for finding in result.findings
+    }
+    visible = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
+    errors = [finding for case in visible for finding in case.findings if finding.severity is Severity.ERROR]
+    others = any(finding.code is not FindingCode.HOST_NEVER_WRITTEN for finding in errors)
+    for finding in filter(_is_error_of_host, errors):
+        item = item_of.get((finding.code, finding.file, finding.line))
+        if item and not (others and finding.code is FindingCode.HOST_NEVER_WRITTEN):
+            return _told(finding, item, main_file)
+    return None
+
+
+def _told(finding: Finding, item: str, main_file: str) -> Cause:
+    """A finding as the cause, where its own sentence says enough."""
+    code, message = finding.code, finding.message
+    if finding.line is None or finding.file in {"", main_file}:
+        return Cause(code, message, "", item, finding.line)
+    place = text_of("with-its-place", sentence=message, file=finding.file, line=finding.line)
+    return Cause(code, place, "", item)
 
 
 def _cause(diagnosis: Diagnosis, item: str, line: int | None = None) -> Cause:

@@ -143,7 +143,10 @@ _ENDINGS: Mapping[str, str] = {
     "stopped-after": "it was stopped after {seconds} s: it was not done by then",
     "sigsegv": "it touched memory that is not its own",
     "sigbus": "it touched memory that is not there",
-    "sigabrt": "it gave up by itself: an assertion failed, or nobody caught an exception",
+    "sigabrt": (
+        "it gave up by itself: an assertion failed, nobody caught an exception, or memory beside an array of "
+        "the host was overwritten"
+    ),
     "sigfpe": "it divided a whole number by zero",
     "sigill": "it came to an instruction that the processor does not have",
     "sigtrap": "it came to a trap: undefined behaviour that the compiler knew of",

@@ -74,6 +74,7 @@ _FINDINGS: Mapping[str, str] = {
     "lines-of-file": "{file}:{line} and {other_line}",
     "line-of": "line {line}: {sentence}",
     "with-its-line": "{sentence} (line {line})",
+    "with-its-place": "{sentence} ({file}, line {line})",
     "finding-in-case": "in case `{case}`: {sentence}",
     "map-of": "where {array} is wrong ({signs}):",
     "map-of-case": "where {array} is wrong in case `{case}` ({signs}):",

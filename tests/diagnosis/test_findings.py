@@ -249,6 +249,7 @@ def test_the_hint_of_a_named_mistake_stays() -> None:
     ("message", "hint"),
     [
         ("extended character “ is not valid in an identifier", "Replace typographic quotes"),
+        ("‘::main’ must return ‘int’", ""),
         ('identifier "__syncthread" is undefined', "Did you mean `__syncthreads` "),
         ('identifier "threadidx" is undefined', "Did you mean `threadIdx` "),
         ('identifier "blockdim" is undefined', "Did you mean `blockDim` "),
@@ -298,3 +299,15 @@ def test_what_was_tried_takes_the_place_of_the_usual_hint() -> None:
     assert diagnosis.hint == f"A{repair[1:]}."
     (usual,) = explain_findings([replace(first, repair="")])
     assert usual.hint == "put `__syncthreads()` between lines 13 and 18."
+
+
+@pytest.mark.parametrize("runs_host_code", [True, False])
+def test_no_guard_helps_a_pointer_without_memory(*, runs_host_code: bool) -> None:
+    """Where the submission allocates and launches itself, it is sent there."""
+    nowhere = Finding(
+        FindingKind.OUT_OF_BOUNDS, "", hazard="store", line=12, address="0x0", code=FindingCode.NULL_POINTER
+    )
+    context = SubmissionContext(allocates=runs_host_code)
+    (diagnosis,) = explain_findings([nowhere], (), context)
+    expected = "pointer-without-memory" if runs_host_code else "store-out-of-bounds"
+    assert diagnosis.mistake == expected

@@ -74,13 +74,13 @@ def test_calls_at_smaller_shapes_are_few(graded: Graded, monkeypatch: pytest.Mon
     [
         ("store_unguarded", "store-out-of-bounds"),
         ("first_barrier_missing", "barrier-before-reading"),
-        ("device_pointer_on_host", None),
+        ("device_pointer_on_host", "host-device-pointer"),
         ("never_copied_back", None),
     ],
 )
 def test_what_comes_first_is_a_kernels_mistake_unless_the_host_made_one(
     graded: Graded, name: str, code: str | None
 ) -> None:
-    """What the host does wrong is said by its own item, and by the results that it spoils."""
+    """What the host does wrong spoils the results; what it leaves undone is said by them."""
     cause = graded(name).cause
     assert (cause.code if cause else None) == code
