@@ -178,7 +178,8 @@ def staff_submission(path: Path, noun: str) -> Submission:
 def require_built(built: Build, submission: Submission, noun: str) -> Build:
     """The build of a file of the staff's; raises OurError with the reasons where there is none."""
     if not built.ok:
-        reasons = "; ".join(finding.message for finding in built.findings) or built.error
+        findings = ((f"line {f.line}: " if f.line else "") + f.message for f in built.findings)
+        reasons = "; ".join(findings) or built.error
         raise OurError(f"the staff's {noun} {submission.file} does not build: {reasons}")
     return built
 

@@ -82,7 +82,8 @@ def _of_solution(report: Report) -> Iterator[str]:
 
 
 def _not_full(outcome: TrialOutcome) -> str:
-    return f"the {outcome.name} (seed {outcome.seed}) loses {', '.join(outcome.failed) or 'points'}"
+    lost = f"the {outcome.name} (seed {outcome.seed}) loses {', '.join(outcome.failed) or 'points'}"
+    return f"{lost}: {outcome.why}" if outcome.why else lost
 
 
 def _of_skeleton(report: Report) -> Iterator[str]:
@@ -90,7 +91,7 @@ def _of_skeleton(report: Report) -> Iterator[str]:
     if skeleton is None or skeleton.error:
         return
     if not skeleton.built:
-        yield "the skeleton does not compile"
+        yield f"the skeleton does not compile: {skeleton.why}"
     elif is_full(report.solution) and _share(skeleton) >= _share(report.solution):
         yield "the skeleton earns as much as the model solution; an empty hand-in must earn less"
 

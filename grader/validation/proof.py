@@ -88,13 +88,14 @@ def validate(
 
     Raises:
         UsageError: a file of the staff's is missing or cannot be understood.
-        OurError: the machine failed.
+        OurError: a kernel of the staff's cannot be run, or the machine failed.
 
     """
     began = time.perf_counter()
     staff = read_staff(assignment)
     on_gpu = kind_of(assignment).compiles and not backend.is_deterministic
     runner = TrialRunner(assignment, tools, backend=EMULATOR if on_gpu else backend)
+    runner.plan(effort.seed)  # what is wrong with it is said here, once, and not as a fault of each trial
     built = runner.build(staff.solution, staff.solution_file)
     runner.original = built
     solution = runner.attempt(_solution_trial(staff, effort.seed))

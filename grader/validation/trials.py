@@ -108,14 +108,19 @@ class TrialRunner:
 
     def _graded(self, trial: Trial) -> TrialOutcome:
         built = self._built(trial)
-        plan = replace(self._plan(trial.seed), feedback=trial.feedback)
+        plan = replace(self.plan(trial.seed), feedback=trial.feedback)
         if trial.quick:
             plan = replace(plan, steps=self.quick_steps)
         source = with_expressions_worked_out(self.assignment, trial.source, trial.file, trial.seed)
         grade = pipeline.grade_built(plan, _submission(trial.file, source), built, self.tools)
         return outcome_of(trial, grade, self.case_plans(trial.seed), built=built.ok)
 
-    def _plan(self, seed: int) -> Plan:
+    def plan(self, seed: int) -> Plan:
+        """What trials with a seed share.
+
+        Raises UsageError where the staff's files are not as they must be, OurError where one of their kernels
+        cannot be run.
+        """
         if seed not in self._plans:
             self._plans[seed] = pipeline.make_plan(
                 self.assignment, seed, self.tools, visible_only=False, backend=self.backend
@@ -155,6 +160,7 @@ def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool
         charged=tuple(charged),
         kills=_frozen(kills),
         built=built,
+        why=_first_loss(grade),
         error=_our_error(grade),
     )
 
@@ -179,6 +185,13 @@ def _is_charged(item: ItemGrade) -> bool:
 
 def _frozen(kills: dict[str, list[str]]) -> Named[tuple[str, ...]]:
     return tuple((case, tuple(dict.fromkeys(items))) for case, items in kills.items())
+
+
+def _first_loss(grade: Grade) -> str:
+    """What is said of the first item that is lost; of a file that does not compile, nvcc's first error."""
+    lost = (item.result for item in grade.items if item.result.verdict is Verdict.FAIL)
+    result = next(lost, None)
+    return result.message if result is not None else ""
 
 
 def _our_error(grade: Grade) -> str:

@@ -119,8 +119,10 @@ def test_a_skeleton_must_compile_and_earn_less(assignment: Assignment) -> None:
     assert _problems(report(skeleton=outcome("skeleton")), assignment) == (
         "the skeleton earns as much as the model solution; an empty hand-in must earn less",
     )
-    broken = outcome("skeleton", "right", built=False)
-    assert _problems(report(skeleton=broken), assignment) == ("the skeleton does not compile",)
+    broken = replace(outcome("skeleton", "right", built=False), why='expected a ";"')
+    assert _problems(report(skeleton=broken), assignment) == (
+        'the skeleton does not compile: expected a ";"',
+    )
 
 
 def test_where_a_gpu_is_needed_nothing_is_decided_without_one(assignment: Assignment) -> None:

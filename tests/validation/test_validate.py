@@ -32,7 +32,8 @@ def test_an_assignment_whose_solution_is_wrong_is_refused(
     home = small_assignment.write(tmp_path, solution=wrong)
     code, report = _validated(home, tmp_path)
     assert (code, report["sound"], report["mutants"]) == (1, False, [])
-    assert report["problems"] == ["the model solution (seed 1) loses right, memory"]
+    (problem,) = report["problems"]
+    assert problem.startswith("the model solution (seed 1) loses right, memory: none of 3 cases is right")
     assert "not sound: 1 problem" in capsys.readouterr().out
 
 
@@ -108,3 +109,22 @@ def test_tiled_matmul_proves_itself(tmp_path: Path) -> None:
     barriers = [each for each in report["mutants"] if each["kind"] == "barrier-removed-from-ptx"]
     assert [each["fate"] for each in barriers] == ["killed", "killed"]
     assert sum(each["fate"] == "killed" for each in report["mutants"]) > 60
+
+
+def test_an_oracle_that_is_missing_is_told_once_as_what_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2, and no fault of the grader's in each trial."""
+    home = small_assignment.write(tmp_path)
+    for oracle in tmp_path.rglob("oracle.py"):
+        oracle.unlink()
+    assert main(["validate", str(home), *OPTIONS]) == 2
+    assert capsys.readouterr().err.count("no oracle.py") == 1
+
+
+def test_a_solution_that_does_not_compile_is_told_with_what_nvcc_says(tmp_path: Path) -> None:
+    """That it loses `compiles` is no help."""
+    home = small_assignment.write(tmp_path, solution=small_assignment.SOLUTION.replace(";", "", 1))
+    code, report = _validated(home, tmp_path)
+    assert code == 1
+    assert 'expected a ";"' in report["problems"][0]
