@@ -165,8 +165,8 @@ def _told(finding: Finding, item: str, main_file: str) -> Cause:
     code, message = finding.code, finding.message
     if finding.line is None or finding.file in {"", main_file}:
         return Cause(code, message, "", item, finding.line)
-    place = text_of("with-its-place", sentence=message, file=finding.file, line=finding.line)
-    return Cause(code, place, "", item)
+    sentence = text_of("with-its-place", sentence=message, file=finding.file, line=finding.line)
+    return Cause(code, sentence, "", item)
 
 
 def _cause(diagnosis: Diagnosis, item: str, line: int | None = None) -> Cause:

@@ -242,7 +242,7 @@ def _first_wrong(which: int, arrays: Mapping[str, Array], expected: Sequence[Exp
             if plainly_right(arrays[name], values, bound):
                 continue
             comparison = compare(name, arrays[name], values, bound)
-        except ValueError as problem:
+        except (OurError, ValueError) as problem:
             raise OurError(f"an output of a timed launch cannot be compared: {problem}") from None
         if comparison.wrong:
             return comparison
