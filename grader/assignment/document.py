@@ -205,6 +205,8 @@ def _explained(text: str, expected: str) -> tuple[Node, list[tuple[Position, str
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         position = Position(mark.line + 1, mark.column + 1)
+        if text[mark.index : mark.index + 1] == "\t":
+            raise UnreadableDocument(text_of("document-tab"), position) from error
         problem = str(error.problem or error.context)
         raise UnreadableDocument(text_of("document-no-yaml", problem=problem), position) from error
 

@@ -235,6 +235,7 @@ _DOCUMENT: Mapping[str, str] = {
     "document-nameless": "expected a name before the colon",
     "document-twice": "`{name}` is given twice, first in line {line}",
     "document-character": "character {character} is not allowed in YAML",
+    "document-tab": "a tab is here; expected blanks, for YAML takes no tabs before a value",
     "document-no-yaml": "not valid YAML: {problem}",
     "document-no-text": "not UTF-8 text",
 }

@@ -12,9 +12,7 @@ from inspect import signature
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-
-from grader.assignment import expand_cases, reference_folder, staff_folder, staff_kernel
+from grader.assignment import document, expand_cases, reference_folder, staff_folder, staff_kernel
 from grader.backends.emulator import EMULATOR
 from grader.compare import compare
 from grader.emulator.launch import STEPS
@@ -361,14 +359,20 @@ def _mapping(path: Path) -> dict[str, Any]:
 
 
 def _loaded(path: Path) -> Any:  # noqa: ANN401 - YAML
-    """What a file says; nothing where there is none."""
+    """What a file says, every value as text; nothing where there is none, or nothing in it."""
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = path.read_bytes()
+        if all(line.strip()[:1] in {b"", b"#"} for line in content.splitlines()):
+            return None
+        root, flaws = document.read_document(content)
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{path}: cannot be read: {problem}") from None
-    except yaml.YAMLError as problem:
-        mark = getattr(problem, "problem_mark", None)
-        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise UsageError(f"{path}{where}: is no YAML: {getattr(problem, 'problem', problem)}") from None
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
+    except document.UnreadableDocument as refused:
+        flaws = [(refused.position, "", refused.message)]
+    if flaws:
+        position, key, message = min(flaws)
+        named = f"{key}: {message}" if key else message
+        raise UsageError(f"{path}:{position.line}:{position.column}: {named}")
+    return document.plain(root)
