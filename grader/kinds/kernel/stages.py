@@ -379,6 +379,7 @@ def _wrong_output(
     """All that a diagnosis may look at."""
     run, (values, bound, unwritten) = launched.case_run.run, judged
     counted = run.completed and not launched.case_run.uncounted
+    kinds = {finding.kind for finding in run.findings}
     return WrongOutput(
         comparison.array,
         output,
@@ -391,11 +392,9 @@ def _wrong_output(
         store_bytes=run.counters.global_store_bytes if counted else None,
         completed=run.completed,
         launch=launched.launch,
-        reads_unset=any(finding.kind is FindingKind.UNINITIALISED for finding in run.findings)
-        if counted
-        else None,
-        reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
-        raced=any(finding.kind is FindingKind.RACE for finding in run.findings),
+        reads_unset=FindingKind.UNINITIALISED in kinds if counted else None,
+        reads_outside=FindingKind.OUT_OF_BOUNDS in kinds,
+        raced=FindingKind.RACE in kinds,
     )
 
 
