@@ -121,7 +121,7 @@ def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def guarded(*arguments: Any) -> Any:  # noqa: ANN401 - whatever the oracle takes and gives
-        with _told(path, function):
+        with _failures_located(path, function):
             answer = function(*map(_only_to_read, arguments))
         if not isinstance(answer, Mapping):
             given = type(answer).__name__
@@ -138,7 +138,7 @@ def _guarded_results(path: Path, function: Callable[..., Any] | None) -> Callabl
 
     @wraps(function)
     def guarded(*arguments: Any) -> list[tuple[str, Mapping[str, Array]]]:  # noqa: ANN401 - as above
-        with _told(path, function):
+        with _failures_located(path, function):
             results = list(function(*map(_only_to_read, arguments)))
         for result in results:
             is_pair = isinstance(result, tuple) and len(result) == _PAIR
@@ -150,7 +150,7 @@ def _guarded_results(path: Path, function: Callable[..., Any] | None) -> Callabl
 
 
 @contextmanager
-def _told(path: Path, function: Callable[..., Any]) -> Iterator[None]:
+def _failures_located(path: Path, function: Callable[..., Any]) -> Iterator[None]:
     """What goes wrong in a function of the oracle's is an OurError with its file and line."""
     try:
         yield

@@ -222,6 +222,15 @@ def _decoded(content: bytes) -> str:
         ) from error
 
 
+def read_plain(content: bytes, expected: str) -> Plain:
+    """The document as `plain` gives it; whatever is wrong with it raises `UnreadableDocument`."""
+    root, flaws = read_document(content, expected)
+    if flaws:
+        position, path, message = min(flaws)
+        raise UnreadableDocument(f"{path}: {message}" if path else message, position)
+    return plain(root)
+
+
 def plain(node: Node) -> Plain:
     """The node as dictionaries, lists, texts and ``None``."""
     if isinstance(node, MappingNode):

@@ -156,11 +156,11 @@ def _mistake_of_host(evidence: Evidence, shown: Sequence[CheckResult], main_file
     for finding in filter(_is_error_of_host, errors):
         item = item_of.get((finding.code, finding.file, finding.line))
         if item and not (others and finding.code is FindingCode.HOST_NEVER_WRITTEN):
-            return _told(finding, item, main_file)
+            return _cause_of_host(finding, item, main_file)
     return None
 
 
-def _told(finding: Finding, item: str, main_file: str) -> Cause:
+def _cause_of_host(finding: Finding, item: str, main_file: str) -> Cause:
     """A finding as the cause, where its own sentence says enough."""
     code, message = finding.code, finding.message
     if finding.line is None or finding.file in {"", main_file}:

@@ -83,7 +83,7 @@ def _of_solution(report: Report) -> Iterator[str]:
 
 def _not_full(outcome: TrialOutcome) -> str:
     lost = f"the {outcome.name} (seed {outcome.seed}) loses {', '.join(outcome.failed) or 'points'}"
-    return f"{lost}: {outcome.why}" if outcome.why else lost
+    return f"{lost}: {outcome.first_loss}" if outcome.first_loss else lost
 
 
 def _of_skeleton(report: Report) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _of_skeleton(report: Report) -> Iterator[str]:
     if skeleton is None or skeleton.error:
         return
     if not skeleton.built:
-        yield f"the skeleton does not compile: {skeleton.why}"
+        yield f"the skeleton does not compile: {skeleton.first_loss}"
     elif is_full(report.solution) and _share(skeleton) >= _share(report.solution):
         yield "the skeleton earns as much as the model solution; an empty hand-in must earn less"
 

@@ -364,15 +364,11 @@ def _loaded(path: Path) -> Any:  # noqa: ANN401 - YAML
         content = path.read_bytes()
         if all(line.strip()[:1] in {b"", b"#"} for line in content.splitlines()):
             return None
-        root, flaws = document.read_document(content)
+        return document.read_plain(content, "a table")
     except FileNotFoundError:
         return None
     except OSError as problem:
         raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
     except document.UnreadableDocument as refused:
-        flaws = [(refused.position, "", refused.message)]
-    if flaws:
-        position, key, message = min(flaws)
-        named = f"{key}: {message}" if key else message
-        raise UsageError(f"{path}:{position.line}:{position.column}: {named}")
-    return document.plain(root)
+        at = refused.position
+        raise UsageError(f"{path}:{at.line}:{at.column}: {refused.message}") from None

@@ -63,8 +63,8 @@ class TrialOutcome:
 
     ``failed`` are the items that it lost, ``charged`` those of them that cost points and are no matter of
     style, ``kills`` the items that failed in each case (a plan's id stands for all cases drawn from it).
-    ``unchanged`` says that nvcc's default build made the same of it as of the model solution. ``why`` is what
-    is said of the first item that it lost.
+    ``unchanged`` says that nvcc's default build made the same of it as of the model solution.
+    ``first_loss`` is what is said of the first item that it lost.
     ``error`` is ours. ``same_as`` names the mutant that this one is the same program as: only that one ran.
     """
 
@@ -80,7 +80,7 @@ class TrialOutcome:
     built: bool = True
     unchanged: bool = False
     seconds: float = 0.0
-    why: str = ""
+    first_loss: str = ""
     error: str = ""
     same_as: str = ""
 

@@ -160,7 +160,7 @@ def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool
         charged=tuple(charged),
         kills=_frozen(kills),
         built=built,
-        why=_first_loss(grade),
+        first_loss=_first_loss(grade),
         error=_our_error(grade),
     )
 

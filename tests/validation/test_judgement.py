@@ -119,7 +119,7 @@ def test_a_skeleton_must_compile_and_earn_less(assignment: Assignment) -> None:
     assert _problems(report(skeleton=outcome("skeleton")), assignment) == (
         "the skeleton earns as much as the model solution; an empty hand-in must earn less",
     )
-    broken = replace(outcome("skeleton", "right", built=False), why='expected a ";"')
+    broken = replace(outcome("skeleton", "right", built=False), first_loss='expected a ";"')
     assert _problems(report(skeleton=broken), assignment) == (
         'the skeleton does not compile: expected a ";"',
     )

@@ -76,11 +76,7 @@ def _require_size(content: bytes) -> None:
 
 def _from_yaml(content: bytes) -> Any:  # noqa: ANN401 - whatever is in it
     text = decode(content).encode() if content.startswith(_UTF16) else content
-    root, flaws = document.read_document(text, text_of("sheet-answers"))
-    if flaws:
-        position, path, message = min(flaws)
-        raise UnreadableDocument(f"{path}: {message}" if path else message, position)
-    return document.plain(root)
+    return document.read_plain(text, text_of("sheet-answers"))
 
 
 def _from_json(content: bytes) -> Any:  # noqa: ANN401 - whatever is in it

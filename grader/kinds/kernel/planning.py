@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from grader.plan import Plan
 
     Baselines = Named[Named[Counters]]
-    from grader.model import Build
 
 _TIMING_STREAM = 0x7173
 """Keeps the inputs of timed launches apart from those of cases with the same seed."""
