@@ -109,7 +109,7 @@ def _judge_exit(run: ProgramRun, status: int) -> RunVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsCheck(Check):
-    """At ``least`` so many streams are given asynchronous copies and kernels, which may overlap."""
+    """At ``least`` so many streams are given kernels and asynchronous copies, which may overlap."""
 
     name: ClassVar[str] = "streams"
     title: ClassVar[str] = "work in several streams"
@@ -130,4 +130,7 @@ def _judge_streams(case: CaseEvidence, run: ProgramRun, least: int) -> RunVerdic
         return RunVerdict(Verdict.ERROR, text_of("streams-not-counted"))
     if case.streams >= least:
         return RIGHT
-    return failed(text_of("too-few-streams"), text_of("streams-counted", count=case.streams, least=least))
+    counted = text_of("streams-counted", count=case.streams, least=least)
+    if case.streams + case.staged_streams >= least:
+        return failed(text_of("copies-not-pinned"), text_of("pin-memory", sentence=counted))
+    return failed(text_of("too-few-streams"), counted)

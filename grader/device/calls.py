@@ -49,13 +49,14 @@ from grader.device.requests import (
     Unsupported,
     WaitForEvent,
 )
-from grader.device.streams import DEFAULT, LEGACY, PER_THREAD, StreamOrder, Work
+from grader.device.streams import DEFAULT, LEGACY, PER_THREAD, StreamOrder, Work, WorkKind
 from grader.nvcc.signature import read_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from grader.device.device import Device
+    from grader.device.memory import DeviceAllocation
     from grader.device.requests import Message
 
 _OWN_STREAMS = (DEFAULT, LEGACY, PER_THREAD)
@@ -166,15 +167,12 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
     if outcome.code is CudaError.SUCCESS:
         device.clock.launch(outcome.dram_bytes, outcome.lane_instructions)
         name = str(read_name(kernel.name))
-        device.give(message.stream, Work(name, caller, outcome.uses))
+        changed = () if outcome.uses else outcome.changed
+        device.give(message.stream, Work(WorkKind.KERNEL, caller, outcome.uses, name, changed))
         used_already = outcome.changed or outcome.printed or outcome.later is not CudaError.SUCCESS
         device.unread = None if used_already else (caller, name)
         device.print(outcome.printed)
         device.complaints += outcome.complaints
-        for use, spans in outcome.uses:
-            device.use(use, spans)
-        if not outcome.uses:
-            device.in_use.update(outcome.changed)
         if device.pending is CudaError.SUCCESS:
             device.pending = outcome.later
     return outcome.code, b""
@@ -323,7 +321,6 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
     device.shared_limits.clear()
     device.broken = device.pending = CudaError.SUCCESS
     reset_limits(device)
-    device.waited()
     device.symbols.clear()
     device.order = StreamOrder()
     return DONE
@@ -349,26 +346,38 @@ def _unsupported(device: Device, message: Unsupported, caller: int) -> Reply:
     return DONE
 
 
-def _interrupted(device: Device, message: Interruption, caller: int) -> Reply:
-    """A touch of shared memory that came early, or the fault that ends the program."""
+def _touched(device: Device, message: Touched, caller: int) -> Reply:
+    """A touch of shared memory; it comes early where the device may be at work on the same bytes."""
+    live = device.memory.holding(message.address)
+    if live is None:
+        return DONE
+    writes = bool(message.writes)
+    work = device.work_on(live, message.address, message.size, host_writes=writes)
+    if work is not None:
+        device.note(replace(_access(HostCode.TOUCHED_EARLY, message, caller, live), other=work.caller))
+        return DONE
+    beside = device.work_on(live, live.address, live.size, host_writes=writes)
+    return DONE if beside is None else (CudaError.NOT_READY, b"")
+
+
+def _faulted(device: Device, message: Fault, caller: int) -> Reply:
+    """The fault that ends the program."""
     live, old = device.memory.holding(message.address), device.memory.once_holding(message.address)
-    if isinstance(message, Touched):
-        writes = bool(message.writes)
-        if live is None or not device.is_at_work(live, message.address, host_writes=writes):
-            return DONE
-        code = HostCode.TOUCHED_EARLY
-    elif live is not None:
+    if live is not None:
         code = HostCode.DEVICE_POINTER
     else:
         code = HostCode.FREED_POINTER if old is not None else HostCode.FAULT
-    allocation = live or old
-    offset = message.address - allocation.address if allocation else message.address
-    number = allocation.number if allocation else 0
-    details = (("offset", offset),)
-    # The first is the instruction itself: lines are looked up by the byte before an address.
-    callers = (caller + 1, *message.callers[1:])
-    device.note(HostMistake(code, caller + 1, number, details, callers))
+    device.note(_access(code, message, caller, live or old))
     return DONE
+
+
+def _access(
+    code: HostCode, message: Interruption, caller: int, allocation: DeviceAllocation | None
+) -> HostMistake:
+    """A mistake of the host's own code; its lines are looked up by the byte before an address."""
+    details = (("offset", message.address - allocation.address if allocation else message.address),)
+    callers = (caller + 1, *message.callers[1:])
+    return HostMistake(code, caller + 1, allocation.number if allocation else 0, details, callers)
 
 
 TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
@@ -396,10 +405,10 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     Occupancy: _occupancy,
     SetLimit: set_limit,
     Reset: _reset,
-    Touched: _interrupted,
+    Touched: _touched,
     ErrorsAsked: _errors_asked,
     Unsupported: _unsupported,
-    Fault: _interrupted,
+    Fault: _faulted,
     NameSymbol: _name_symbol,
 }
 """What is done for each message; copies that carry data are in `session`."""

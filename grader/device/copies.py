@@ -12,8 +12,19 @@ import numpy as np
 from grader.device.errors import CudaError, HostCode, HostMistake
 from grader.device.memory import BASE
 from grader.device.protocol import ProtocolError
-from grader.device.requests import Copy, CopyIn, CopyKind, CopyOut, CopyWithin, Fill, Pull, Push, Sharing
-from grader.device.streams import DEFAULT, Use, Work, rows
+from grader.device.requests import (
+    STAGED,
+    Copy,
+    CopyIn,
+    CopyKind,
+    CopyOut,
+    CopyWithin,
+    Fill,
+    Pull,
+    Push,
+    Sharing,
+)
+from grader.device.streams import DEFAULT, Use, Work, WorkKind, rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +89,8 @@ def _copied(device: Device, message: Copy, caller: int) -> None:
     if isinstance(message, CopyOut | CopyWithin):
         uses.append((Use.READS, rows(message.source - BASE, message.source_pitch, *shape)))
     stream = message.stream if message.asynchronous else DEFAULT
-    device.give(stream, Work("", caller, tuple(uses)))
+    kind = WorkKind.STAGED_COPY if message.asynchronous == STAGED else WorkKind.COPY
+    device.give(stream, Work(kind, caller, tuple(uses)))
     to_pageable = isinstance(message, CopyOut)  # the host has it when the call returns
     if to_pageable or not message.asynchronous:
         device.order.host_waits(stream=stream)
@@ -112,9 +124,6 @@ def copy_within(device: Device, message: CopyWithin, caller: int) -> Reply:
     content, target_rows = device.memory.rows(*source), device.memory.rows(*target)
     if content is not None and target_rows is not None:
         target_rows[:] = content.copy()  # the two may overlap
-        if message.asynchronous:
-            _use(device, Use.WRITES, *target)
-            _use(device, Use.READS, *source)
         device.memory.rows_written(*target)[:] = device.memory.rows_written(*source).copy()
         if _shared(device, message.to):
             device.unread = None
@@ -129,7 +138,10 @@ def copy_on_host(device: Device, message: CopyOnHost, caller: int) -> Reply:
         symbol = device.symbol_mistake(caller, message.to, message.source)
         device.note(symbol or _wrong_direction(device, message, caller))
         return REFUSED
-    return device.settle() if not message.asynchronous else CudaError.SUCCESS, b""
+    if message.asynchronous:
+        return DONE
+    device.order.host_waits(stream=DEFAULT)
+    return device.settle(), b""
 
 
 def _require_sound(message: Copy | Fill) -> None:
@@ -249,21 +261,13 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
         number = allocation.number if allocation else 0
         device.note(HostMistake(HostCode.MEMSET_OF_ELEMENTS, caller, number, details))
     content[:] = value
-    if message.asynchronous:
-        _use(device, Use.WRITES, *rectangle)
-    elif _shared(device, message.address):  # "API synchronization behavior": the host waits for these
-        device.waited()
     device.memory.rows_written(*rectangle)[:] = 1
     device.clock.copy(0)
     spans = rows(message.address - BASE, message.pitch, message.width, message.height)
-    device.give(message.stream, Work("", caller, ((Use.WRITES, spans),)))
+    device.give(message.stream, Work(WorkKind.FILL, caller, ((Use.WRITES, spans),)))
+    if _shared(device, message.address) and not message.asynchronous:
+        device.order.host_waits(stream=message.stream)  # "API synchronization behavior"
     return DONE
-
-
-def _use(device: Device, use: Use, address: int, pitch: int, width: int, height: int) -> None:
-    """Note what work that nobody has waited for does with rows of a shared allocation."""
-    if _shared(device, address) is not None:
-        device.use(use, rows(address - BASE, pitch, width, height))
 
 
 def _shared(device: Device, address: int) -> DeviceAllocation | None:

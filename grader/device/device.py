@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.device.errors import CudaError, HostCode, HostMistake
 from grader.device.memory import BASE
-from grader.device.streams import MOST_SPANS, MOST_WORK, Clock, StreamOrder, Use, Work, common_byte, span
+from grader.device.streams import Clock, StreamOrder, Use, Work, common_byte, span
 from grader.model import MOST_THREADS
 from grader.ptx.parser import symbol_name
 
@@ -135,10 +135,6 @@ class Device:
     most_printed: int = PRINTED_BYTES
     mistakes: list[HostMistake] = field(default_factory=list)
     errors_asked: bool = False
-    in_use: set[int] = field(default_factory=set)
-    """Numbers of shared allocations that work has changed for which nobody has waited, nobody knows where."""
-    used: list[tuple[Use, Spans]] = field(default_factory=list)
-    """What work that nobody has waited for does with which bytes."""
     deadline: float = math.inf
     """When nobody waits for the device any more (`time.monotonic`)."""
     handles: int = 0x10
@@ -168,46 +164,35 @@ class Device:
 
     def give(self, stream: int, work: Work) -> None:
         """Give a stream work; a conflict with what other streams may be doing is noted."""
-        conflict = self.order.add(stream, work)
+        conflict = self.order.add(stream, work, keep=self.memory.is_shared)
         if conflict is None:
             return
         allocation = self.memory.holding(BASE + conflict.byte)
         earlier, later = conflict.earlier, conflict.later
         details = (
-            ("earlier", earlier.what),
+            ("earlier", earlier.kernel),
             ("earlier_use", conflict.earlier_use.value),
-            ("later", later.what),
+            ("later", later.kernel),
             ("later_use", conflict.later_use.value),
         )
         number = allocation.number if allocation else 0
         self.note(HostMistake(HostCode.STREAM_RACE, later.caller, number, details, other=earlier.caller))
 
-    def use(self, use: Use, spans: Spans) -> None:
-        """Note bytes that work uses which nobody waits for; of too many the oldest are forgotten."""
-        self.used.append((use, spans))
-        while len(self.used) > MOST_WORK or sum(len(spans) for _, spans in self.used) > MOST_SPANS:
-            self.used.pop(0)
-
-    def is_at_work(self, allocation: DeviceAllocation, address: int, *, host_writes: bool) -> bool:
-        """Whether the host may not touch a byte of a shared allocation: the device may be at work on it."""
-        byte = address - BASE
-        mine = span(byte, 1)
-        return allocation.number in self.in_use or any(
-            (host_writes or use is not Use.READS) and common_byte(spans, mine) is not None
-            for use, spans in self.used
-        )
-
-    def waited(self) -> None:
-        """The host has waited for the device."""
-        self.in_use.clear()
-        self.used.clear()
+    def work_on(
+        self, allocation: DeviceAllocation, address: int, size: int, *, host_writes: bool
+    ) -> Work | None:
+        """Work that may be under way on bytes of a shared allocation, so that the host may not touch them."""
+        touched = span(address - BASE, min(size, allocation.address + allocation.size - address))
+        for work in self.order.pending:
+            if allocation.number in work.changed:
+                return work
+            for use, spans in work.uses:
+                if (host_writes or use is not Use.READS) and common_byte(spans, touched) is not None:
+                    return work
+        return None
 
     def settle(self) -> CudaError:
-        """What a call that waits for the device gives: an error of a launch breaks the device for good.
-
-        Whatever it waits for counts as all: who waits for the wrong stream is not accused.
-        """
-        self.waited()
+        """What a call that waits for the device gives: an error of a launch breaks the device for good."""
         self.waits += 1
         if self.pending is not CudaError.SUCCESS:
             self.broken, self.pending = self.pending, CudaError.SUCCESS

@@ -14,9 +14,9 @@ import struct
 from dataclasses import fields
 from typing import NamedTuple
 
-from grader.device.requests import OPERATIONS, Fault, Message, RecordEvent, Touched, WaitForEvent
+from grader.device.requests import OPERATIONS, Fault, Message, RecordEvent, WaitForEvent
 
-VERSION = 2
+VERSION = 3
 REQUEST = struct.Struct("<IIQ")
 ANSWER = struct.Struct("<iIII")
 
@@ -30,7 +30,7 @@ class ProtocolError(Exception):
     """What a program sent is no message; the argument says why."""
 
 
-WITHOUT_ANSWER = (Touched, Fault)
+WITHOUT_ANSWER = (Fault,)
 
 POSTED = 1 << 31
 MAY_BE_POSTED = (RecordEvent, WaitForEvent)

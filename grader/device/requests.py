@@ -57,9 +57,16 @@ class Free:
     stream: int
 
 
+STAGED = 2
+"""An asynchronous copy of memory that is not pinned, which goes through a buffer of the driver's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """``height`` rows of ``width`` bytes; a pitch is the bytes from one row to the next."""
+    """``height`` rows of ``width`` bytes; a pitch is the bytes from one row to the next.
+
+    ``asynchronous`` is 0 where the host waits, and `STAGED` where it does not, but its memory is not pinned.
+    """
 
     LAYOUT: ClassVar = "QQQQQQIQI"
     to: int
@@ -298,16 +305,20 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """An access of the host that the processor refused; ``callers`` begin with the instruction itself."""
+    """An access of the host that is held up, to ``size`` bytes; ``callers`` begin with the instruction."""
 
-    LAYOUT: ClassVar = "QIc"
+    LAYOUT: ClassVar = "QQIc"
     address: int
+    size: int
     writes: int
     callers: tuple[int, ...]
 
 
 class Touched(Interruption):
-    """Shared memory was touched while the device may be at work; the program goes on."""
+    """Shared memory is touched while the device may be at work; the program goes on.
+
+    The answer is ``NOT_READY`` where the device is at work on other bytes of that allocation.
+    """
 
 
 class Fault(Interruption):

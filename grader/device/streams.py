@@ -53,16 +53,29 @@ class Use(Enum):
     UPDATES = "updates"
 
 
+class WorkKind(Enum):
+    """What work is, as far as it matters for what overlaps."""
+
+    KERNEL = "kernel"
+    COPY = "copy"
+    STAGED_COPY = "staged copy"
+    """Of memory that is not pinned: it goes through a buffer of the driver, and the host waits meanwhile."""
+    FILL = "fill"
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A launch, a copy or a fill: the kernel's name, where the program asked for it, and what it uses.
+    """A launch, a copy or a fill: where the program asked for it, what it uses, and the kernel's name.
 
     Spans are pairs (first byte, byte behind the last) in device memory, in order and disjoint, (n, 2).
     """
 
-    what: str
+    kind: WorkKind
     caller: int
     uses: tuple[tuple[Use, Spans], ...]
+    kernel: str = ""
+    changed: tuple[int, ...] = ()
+    """The numbers of allocations that it changes, nobody knows where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +101,21 @@ class StreamOrder:
     _pending: list[tuple[int, int, Work]] = field(default_factory=list)
     """Work by its stream and its number there."""
     _spans: int = 0
-    _given: dict[int, set[bool]] = field(default_factory=dict)
-    """By stream whether it was given kernels (True), and copies."""
+    _given: dict[int, set[WorkKind]] = field(default_factory=dict)
+    """By stream, the default stream aside, what it was given."""
 
     @property
-    def busy(self) -> int:
-        """How many streams, the default stream aside, were given both copies and kernels."""
-        return sum(len(kinds) == len({True, False}) for kinds in self._given.values())
+    def overlapping(self) -> int:
+        """How many streams, the default stream aside, were given both kernels and copies that overlap."""
+        return sum(kinds >= {WorkKind.KERNEL, WorkKind.COPY} for kinds in self._given.values())
+
+    @property
+    def staged(self) -> int:
+        """How many were given kernels and copies of which none overlaps, as the memory is not pinned."""
+        return sum(
+            kinds >= {WorkKind.KERNEL, WorkKind.STAGED_COPY} and WorkKind.COPY not in kinds
+            for kinds in self._given.values()
+        )
 
     @property
     def is_needed(self) -> bool:
@@ -107,15 +128,23 @@ class StreamOrder:
         if flags & NON_BLOCKING:
             self._apart.add(stream)
 
-    def add(self, stream: int, work: Work) -> StreamConflict | None:
-        """Work that a stream is given; a conflict with what may be under way, if there is one."""
+    @property
+    def pending(self) -> Iterator[Work]:
+        """The work that nobody has waited for, as far as it was kept."""
+        return (work for _, _, work in self._pending)
+
+    def add(self, stream: int, work: Work, *, keep: bool = False) -> StreamConflict | None:
+        """Work that a stream is given; a conflict with what may be under way, if there is one.
+
+        It is kept where there are several streams, or where ``keep`` says that the host may touch its bytes.
+        """
         stream = _same(stream)
         clock = self._at(stream)
-        conflict = next(self._conflicts(clock, work), None)
+        conflict = next(self._conflicts(clock, work), None) if self.is_needed else None
         clock[stream] = clock.get(stream, 0) + 1
         if stream != DEFAULT:
-            self._given.setdefault(stream, set()).add(bool(work.what))
-        if not self.is_needed:
+            self._given.setdefault(stream, set()).add(work.kind)
+        if not (self.is_needed or keep):
             return None
         self._pending.append((stream, clock[stream], work))
         self._spans += _size(work)

@@ -251,9 +251,12 @@ _ARRAYS: Mapping[str, str] = {
     "kernel-output-too-small": "the output of `{kernel}` is smaller than {extents} of {type}",
     "streams-not-counted": "nobody counted the streams of this run",
     "too-few-streams": "work goes to too few streams",
+    "copies-not-pinned": "asynchronous copies of memory that is not pinned overlap with nothing",
     "streams-counted": (
-        "streams that are given both asynchronous copies and kernels: {count}; expected {least} or more"
+        "streams that are given both kernels and asynchronous copies of pinned memory: {count}; "
+        "expected {least} or more"
     ),
+    "pin-memory": "{sentence}; allocate the host's arrays with `cudaMallocHost`",
 }
 
 _PROGRAMS: Mapping[str, str] = {**_ENDINGS, **_PRINTED, **_NUMBERS, **_ARRAYS}

@@ -137,8 +137,8 @@ _ON_HOST: Mapping[FindingCode, str] = {
         "cudaMemset sets each byte, and {value} is no byte: each becomes {byte}"
     ),
     FindingCode.HOST_TOUCHED_EARLY: (
-        "the host uses {array} while the device may still be at work on it: call cudaDeviceSynchronize() "
-        "before"
+        "the host uses {array} while the device may still be at work on it{asked}: call "
+        "cudaDeviceSynchronize() before"
     ),
     FindingCode.HOST_STREAM_RACE: (
         "{later} {array} while {earlier} it in another stream, and nothing makes one wait for the other"
@@ -188,6 +188,7 @@ _ON_HOST_CLAUSES: Mapping[str, str] = {
     "kernel-updates": "kernel {name} updates",
     "copy-reads": "a copy reads",
     "copy-writes": "a copy writes",
+    "work-asked-for": " for line {line}",
     "near-null": " (a null pointer)",
     "elements-for-bytes": "; cudaMalloc counts bytes: was it given elements?",
 }

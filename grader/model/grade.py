@@ -177,7 +177,9 @@ class CaseEvidence:
     launches: int | None = None
     """How many kernels a program launched, none of them refused; None where nobody counted."""
     streams: int | None = None
-    """How many of its streams it gave both asynchronous copies and kernels; None where nobody counted."""
+    """How many of its streams got both kernels and asynchronous copies that overlap; None: nobody counted."""
+    staged_streams: int = 0
+    """How many got kernels, and asynchronous copies only of memory that is not pinned."""
     answer: AnswerEvidence | None = None
     """What is known of an answer, in a submission of kind ``answers``: there each question is a case."""
     smallest: Named[int] = ()

@@ -97,7 +97,7 @@ cudaError_t launch(const void *stub, const Configuration &how, void **arguments,
     payload.add(std::uint64_t{how.shared_bytes}).add(how.stream).add(static_cast<std::uint32_t>(cooperative));
     payload.add_bytes(bytes.data(), bytes.size());
     cudaError_t code = ask(Operation::launch, how.caller, payload).code;
-    if (code == cudaSuccess) device_at_work(how.caller);
+    if (code == cudaSuccess) device_at_work();
     return keep(code);
 }
 

@@ -3,7 +3,9 @@
 //
 //     at the device ──first read──▶ fetched, read-only ──first write──▶ written ──hand_over──▶ at the device
 //
-// So a touch while the device may be at work is seen, and told with its line; it is allowed all the same.
+// So a touch while the device may be at work is seen, and told with its line; it is allowed all the same. Where the
+// device is at work on other bytes of an allocation, that stays closed, and each access is let through by itself: the
+// processor runs the one instruction and traps (Intel SDM, volume 3, "Single-Step Exception Condition").
 #include "managed.hpp"
 
 #include "wire.hpp"
@@ -26,7 +28,16 @@ struct Shared {
     std::uint64_t address = 0;
     std::size_t size = 0, mapped = 0;
     State state = State::at_device;
-    bool read_early = false, written_early = false;
+    bool open = false; // for one access, and closed behind it
+};
+
+// What the host is about to do, and where the program does it.
+struct Access {
+    std::uint64_t address;
+    std::size_t size;
+    bool writes, is_atomic;
+    const void *const *callers;
+    std::uint32_t caller_count;
 };
 
 // A plain table: the handler of a fault must not take memory.
@@ -34,7 +45,10 @@ constexpr std::size_t most = 4096;
 Shared table[most];
 std::size_t used = 0;
 bool at_work = false;
-struct sigaction before;
+// Accesses that were let through one by one; a program that makes more of them gets the whole allocation.
+constexpr std::size_t most_steps = 1 << 12;
+std::size_t steps = 0;
+struct sigaction before, before_steps;
 pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
 void *pointer(std::uint64_t address) { return reinterpret_cast<void *>(address); }
@@ -79,37 +93,71 @@ bool fetch(Shared &shared) {
     return pull(shared.address, pointer(shared.address), shared.size);
 }
 
-// Gives a shared array to the host, for reading or for writing too; false for any other fault.
+// How much of an allocation an access gets.
+enum class Given { nothing, one_access, all };
+
+// Gives a shared array to the host, for reading or for writing too; nothing for any other fault.
 //
 // Nobody hands it over meanwhile. What the host may write to by now was given to another thread that faulted, too:
 // the access is tried again.
-bool give(std::uint64_t address, bool writes, void *context) {
-    if (forked()) return false;
+Given give(const Access &access) {
+    if (forked()) return Given::nothing;
     Turn mine;
-    Shared *shared = holding(address);
-    if (!shared || (code_of(context) & fetches_instruction)) return false;
-    if (shared->state == State::written) return true;
-    bool &is_told = writes ? shared->written_early : shared->read_early;
-    if (at_work && !is_told && !is_atomic(context)) {
-        void *addresses[16];
-        tell(Operation::touched, addresses, callers(context, addresses, 16), address, writes);
-        is_told = true;
-    }
-    if (shared->state == State::at_device && !fetch(*shared)) return false;
-    if (writes) {
+    Shared *shared = holding(access.address);
+    if (!shared) return Given::nothing;
+    bool asks = at_work && !access.is_atomic;
+    bool is_near = asks && touch(access.callers, access.caller_count, access.address, access.size, access.writes);
+    bool closes_again = is_near && steps < most_steps;
+    if (shared->state == State::at_device && !fetch(*shared)) return Given::nothing;
+    if (access.writes || shared->state == State::written) {
         protect(*shared, PROT_READ | PROT_WRITE, State::written);
     } else {
         protect(*shared, PROT_READ, State::fetched);
     }
-    return true;
+    shared->open = closes_again;
+    steps += closes_again;
+    return closes_again ? Given::one_access : Given::all;
+}
+
+// Closes what was opened for one access; whether there was any.
+bool close_again() {
+    Turn mine;
+    bool any = false;
+    for (std::size_t number = 0; number < used; ++number) {
+        Shared &shared = table[number];
+        if (!shared.open) continue;
+        mprotect(pointer(shared.address), shared.mapped, PROT_NONE);
+        shared.open = false;
+        any = true;
+    }
+    return any;
+}
+
+constexpr greg_t trap_flag = 0x100; // in the processor's flags: the next instruction traps
+
+greg_t &flags_of(void *context) { return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_EFL]; }
+
+// The instruction behind which an allocation is closed again has run.
+void on_step(int signal, siginfo_t *, void *context) {
+    if (close_again()) {
+        flags_of(context) &= ~trap_flag;
+    } else {
+        sigaction(signal, &before_steps, nullptr); // a trap of the program's own
+        raise(signal);
+    }
 }
 
 void on_fault(int signal, siginfo_t *information, void *context) {
     auto address = reinterpret_cast<std::uint64_t>(information->si_addr);
     bool writes = code_of(context) & is_write;
-    if (signal == SIGSEGV && give(address, writes, context)) return;
     void *addresses[16];
-    tell(Operation::fault, addresses, callers(context, addresses, 16), address, writes);
+    std::uint32_t count = callers(context, addresses, 16);
+    if (signal == SIGSEGV && !(code_of(context) & fetches_instruction)) {
+        Given given = give({address, 1, writes, is_atomic(context), addresses, count});
+        if (given == Given::one_access) flags_of(context) |= trap_flag;
+        if (given != Given::nothing) return;
+    }
+    tell_fault(addresses, count, address, writes);
     sigaction(signal, &before, nullptr); // the instruction is tried again, and ends the program as it should
 }
 
@@ -121,6 +169,8 @@ void prepare() {
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     sigaction(SIGSEGV, &action, &before);
     sigaction(SIGBUS, &action, nullptr);
+    action.sa_sigaction = on_step;
+    sigaction(SIGTRAP, &action, &before_steps);
 }
 
 // A fault of the host is told even before the first call of the runtime.
@@ -155,22 +205,30 @@ void hand_over() {
     for (std::size_t number = 0; number < used; ++number) {
         Shared &shared = table[number];
         if (shared.state == State::written) {
+            mprotect(pointer(shared.address), shared.mapped, PROT_READ); // one that is closed between accesses, too
             Payload numbers;
             numbers.add(shared.address).add(std::uint64_t{shared.size});
             ask_with(Operation::push, nullptr, numbers, {pointer(shared.address), 0, shared.size, 1});
         }
         if (shared.state != State::at_device) protect(shared, PROT_NONE, State::at_device);
+        shared.open = false;
     }
 }
 
-// Whether the work is on the array that is touched is for the device's side to say: each is told once per work.
-void device_at_work(const void *) {
-    at_work = true;
-    for (std::size_t number = 0; number < used; ++number) {
-        table[number].read_early = table[number].written_early = false;
-    }
-}
-
+// Whether the work is on the bytes that are touched is for the device's side to say.
+void device_at_work() { at_work = true; }
 void device_idle() { at_work = false; }
+
+Reachable::Reachable(const void *bytes, std::size_t size, bool writes) {
+    if (!size || !on_device(bytes)) return;
+    void *addresses[16];
+    auto count = static_cast<std::uint32_t>(backtrace(addresses, 16));
+    Given given = give({reinterpret_cast<std::uint64_t>(bytes), size, writes, false, addresses, count});
+    closes_again_ = given == Given::one_access;
+}
+
+Reachable::~Reachable() {
+    if (closes_again_) close_again();
+}
 
 } // namespace standin

@@ -6,20 +6,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
-#include <set>
 
 namespace standin {
 namespace {
 
 constexpr std::size_t pitch_step = 512; // what rows are aligned to by cudaMallocPitch on devices of today
 
-enum class Waiting : std::uint32_t { waits = 0, asynchronous = 1 };
+// A copy of memory that is not pinned goes through a buffer of the driver's (staged), and overlaps with nothing.
+enum class Waiting : std::uint32_t { waits = 0, asynchronous = 1, staged = 2 };
 
-// Where memory begins that cudaHostRegister was given.
-std::set<void *> registered_memory;
+// What cudaHostRegister was given, and how many bytes of it.
+std::map<const void *, std::size_t> registered_memory;
 std::mutex registered_mutex;
 
 // What a program sets of a pool: whether, and from how many bytes on, what is freed goes back. Nothing depends on it
@@ -48,6 +49,14 @@ void *attribute_of(Pool &pool, cudaMemPoolAttr which) {
     bool reuses = which >= cudaMemPoolReuseFollowEventDependencies &&
                   which <= cudaMemPoolReuseAllowInternalDependencies;
     return reuses ? &pool.reuse[which - cudaMemPoolReuseFollowEventDependencies] : nullptr;
+}
+
+bool is_registered(const void *address) {
+    std::lock_guard guard(registered_mutex);
+    auto behind = registered_memory.upper_bound(address);
+    if (behind == registered_memory.begin()) return false;
+    auto [start, size] = *std::prev(behind);
+    return static_cast<std::size_t>(static_cast<const char *>(address) - static_cast<const char *>(start)) < size;
 }
 
 struct Copy {
@@ -94,10 +103,13 @@ cudaError_t copy(const Copy &copy) {
     bool to_device = on_device(copy.to), from_device = on_device(copy.from);
     name_symbol(copy.to, copy.caller), name_symbol(copy.from, copy.caller);
     hand_over();
+    const void *on_host = to_device ? copy.from : copy.to;
+    bool is_staged = copy.waiting == Waiting::asynchronous && to_device != from_device && !is_registered(on_host);
     Payload payload;
     payload.add(copy.to).add(std::uint64_t{copy.to_pitch}).add(copy.from).add(std::uint64_t{copy.from_pitch});
     payload.add(std::uint64_t{copy.width}).add(std::uint64_t{copy.height});
-    payload.add(static_cast<std::uint32_t>(copy.kind)).add(copy.stream).add(copy.waiting);
+    payload.add(static_cast<std::uint32_t>(copy.kind)).add(copy.stream);
+    payload.add(is_staged ? Waiting::staged : copy.waiting);
     Rows to{copy.to, copy.to_pitch, copy.width, copy.height};
     Rows from{const_cast<void *>(copy.from), copy.from_pitch, copy.width, copy.height};
     cudaError_t code;
@@ -114,7 +126,7 @@ cudaError_t copy(const Copy &copy) {
                          static_cast<const char *>(copy.from) + row * copy.from_pitch, copy.width);
         }
     }
-    if (copy.waiting == Waiting::asynchronous && code == cudaSuccess) device_at_work(copy.caller);
+    if (copy.waiting == Waiting::asynchronous && code == cudaSuccess) device_at_work();
     return keep(code);
 }
 
@@ -133,7 +145,7 @@ cudaError_t fill(void *address, std::size_t pitch, int value, std::size_t width,
     payload.add(address).add(std::uint64_t{pitch}).add(static_cast<std::uint32_t>(value));
     payload.add(std::uint64_t{width}).add(std::uint64_t{height}).add(stream).add(waiting);
     cudaError_t code = ask(Operation::fill, caller, payload).code;
-    if (code == cudaSuccess) device_at_work(caller);
+    if (code == cudaSuccess) device_at_work();
     return keep(code);
 }
 
@@ -292,7 +304,7 @@ cudaError_t cudaHostRegister(void *address, std::size_t size, unsigned) {
     NEEDS_DEVICE;
     if (!address || !size) return keep(cudaErrorInvalidValue);
     std::lock_guard guard(registered_mutex);
-    return keep(registered_memory.insert(address).second ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered);
+    return keep(registered_memory.emplace(address, size).second ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered);
 }
 cudaError_t cudaHostUnregister(void *address) {
     NEEDS_DEVICE;

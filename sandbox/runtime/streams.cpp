@@ -25,7 +25,7 @@ cudaError_t wait_for(Awaited what, const void *handle, const void *caller) {
     hand_over();
     Payload payload;
     Answer answer = ask(Operation::synchronise, caller, payload.add(what).add(handle));
-    device_idle();
+    if (what == Awaited::device) device_idle();
     return keep(answer.code);
 }
 

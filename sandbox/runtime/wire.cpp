@@ -16,7 +16,7 @@
 namespace standin {
 namespace {
 
-constexpr std::uint32_t protocol_version = 2, posted = 0x8000'0000u;
+constexpr std::uint32_t protocol_version = 3, posted = 0x8000'0000u;
 constexpr std::size_t piece = 1 << 18;
 constexpr int no_device_exit = 98; // what a program ends with that cannot go on: see `grader/device/service.py`
 
@@ -111,6 +111,14 @@ bool send_waiting() {
 bool send_head(Operation operation, const void *caller, std::size_t size) {
     RequestHead head = head_of(operation, caller, size);
     return send_waiting() && send_all(&head, sizeof head);
+}
+
+bool send_access(Operation operation, const void *const *callers, std::uint32_t count, std::uint64_t address,
+                 std::uint64_t size, std::uint32_t writes) {
+    std::size_t bytes = sizeof address + sizeof size + sizeof writes + sizeof count + count * sizeof *callers;
+    return send_head(operation, count ? callers[0] : nullptr, bytes) && send_all(&address, sizeof address) &&
+           send_all(&size, sizeof size) && send_all(&writes, sizeof writes) && send_all(&count, sizeof count) &&
+           send_all(callers, count * sizeof *callers);
 }
 
 void wait_with(const void *bytes, std::size_t size) {
@@ -220,7 +228,7 @@ Answer ask_for(Operation operation, const void *caller, const Payload &payload, 
     return answer;
 }
 
-void tell(Operation operation, const void *const *callers, std::uint32_t count, std::uint64_t address, bool writes) {
+void tell_fault(const void *const *callers, std::uint32_t count, std::uint64_t address, bool writes) {
     if (is_forked || pthread_mutex_trylock(&turn)) return;
     if (connection >= 0) {
         static unsigned char zeros[4096];
@@ -231,15 +239,16 @@ void tell(Operation operation, const void *const *callers, std::uint32_t count, 
         for (; left_to_send; left_to_send -= std::min(left_to_send, sizeof zeros)) {
             if (!send_all(zeros, std::min(left_to_send, sizeof zeros))) break;
         }
-        std::uint32_t access = writes;
-        std::size_t size = sizeof address + sizeof access + sizeof count + count * sizeof *callers;
-        send_head(operation, count ? callers[0] : nullptr, size);
-        send_all(&address, sizeof address);
-        send_all(&access, sizeof access);
-        send_all(&count, sizeof count);
-        send_all(callers, count * sizeof *callers);
+        send_access(Operation::fault, callers, count, address, 1, writes);
     }
     pthread_mutex_unlock(&turn);
+}
+
+bool touch(const void *const *callers, std::uint32_t count, std::uint64_t address, std::size_t size, bool writes) {
+    Turn mine;
+    AnswerHead head{};
+    return connection >= 0 && send_access(Operation::touched, callers, count, address, size, writes) &&
+           receive_all(&head, sizeof head) && head.code == cudaErrorNotReady;
 }
 
 bool pull(std::uint64_t address, void *to, std::size_t size) {

@@ -111,9 +111,11 @@ Answer ask_with(Operation operation, const void *caller, const Payload &payload,
 // ... or that come with the answer.
 Answer ask_for(Operation operation, const void *caller, const Payload &payload, const Rows &rows);
 
-// A word without an answer, for signal handlers: it takes no memory, and finishes what the thread was sending.
-// `writes` says what the access at the address was.
-void tell(Operation operation, const void *const *callers, std::uint32_t count, std::uint64_t address, bool writes);
+// For signal handlers, as they take no memory: the fault that ends the program, which has no answer and finishes what the
+// thread was sending; and a touch of shared memory. `writes` says what the access at the address was.
+void tell_fault(const void *const *callers, std::uint32_t count, std::uint64_t address, bool writes);
+// True where the bytes may be touched, and the device is at work on others of that allocation.
+bool touch(const void *const *callers, std::uint32_t count, std::uint64_t address, std::size_t size, bool writes);
 // Bytes of an array, from a signal handler; false if the session does not answer.
 bool pull(std::uint64_t address, void *to, std::size_t size);
 

@@ -31,6 +31,7 @@ HEAD = """
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/uio.h>
 #include <unistd.h>
 template <class T> cudaError_t cudaMalloc(T **p, size_t n) { return cudaMalloc((void **)p, n); }
 template <class T> cudaError_t cudaMallocManaged(T **p, size_t n) {

@@ -6,12 +6,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from grader.device.streams import Work, WorkKind
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.device.hosts import Ran
 
 _ARRAYS = "float h[1000] = {1, 2, 3}; float *d; cudaMalloc(&d, sizeof h);"
+
+
+_BIG = (
+    "float *d, *p; int n = 100000; cudaMalloc(&d, 4 * n); cudaMallocHost((void **)&p, 4 * n);"
+    "for (int i = 0; i < n; ++i) p[i] = i; cudaMemcpy(d, p, 4 * n, cudaMemcpyHostToDevice);"
+)
+_CHUNKS = (
+    "float *d, *p; cudaMalloc(&d, 800); cudaMallocHost((void **)&p, 800); cudaStream_t s[2];"
+    "cudaStreamCreate(s), cudaStreamCreate(s + 1); for (int i = 0; i < 200; ++i) p[i] = 1;"
+    "cudaMemcpy(d, p, 800, cudaMemcpyHostToDevice); for (int j = 0; j < 2; ++j)"
+    "cudaMemcpyAsync(p + 100 * j, d + 100 * j, 400, cudaMemcpyDeviceToHost, s[j]);"
+)
+"""Two halves of pinned memory that copies in two streams write."""
 
 
 class Case(NamedTuple):
@@ -185,6 +200,101 @@ CASES = {
         'cudaDeviceSynchronize(); std::printf("%g %g\\n", first, p[101]);',
         "99 1\n",
     ),
+    "a file is written from pinned memory, and read into it": Case(
+        _BIG + "cudaMemcpyAsync(p, d, 4 * n, cudaMemcpyDeviceToHost); cudaDeviceSynchronize();"
+        'FILE *f = std::tmpfile(); std::printf("%zu\\n", std::fwrite(p, 4, n, f)); std::rewind(f);'
+        "cudaMemcpy(d, p, 4 * n, cudaMemcpyHostToDevice); for (int i = 0; i < n; ++i) p[i] = 0;"
+        "cudaMemcpy(p + 1, d, 4, cudaMemcpyDeviceToHost);"
+        'size_t got = std::fread(p, 4, n, f); std::printf("%zu %g %g\\n", got, p[1], p[n - 1]);',
+        "100000\n100000 1 99999\n",
+    ),
+    "system calls reach shared memory": Case(
+        _BIG + "int ends[2]; if (pipe(ends)) return 1; iovec part{p + 1, 8};"
+        "cudaMemcpy(p, d, 4 * n, cudaMemcpyDeviceToHost);"
+        'std::printf("%zd ", write(ends[1], p + 8, 8)); cudaMemcpy(p, d, 4, cudaMemcpyDeviceToHost);'
+        'std::printf("%zd ", writev(ends[1], &part, 1)); cudaMemcpy(p, d, 4, cudaMemcpyDeviceToHost);'
+        'std::printf("%zd ", read(ends[0], p, 4)); cudaMemcpy(d, p, 4, cudaMemcpyHostToDevice);'
+        'part.iov_len = 4; std::printf("%zd ", readv(ends[0], &part, 1));'
+        'cudaMemcpy(p + 9, d, 4, cudaMemcpyDeviceToHost); std::printf("%g %g %g\\n", p[0], p[1], p[9]);',
+        "8 8 4 4 8 9 8\n",
+    ),
+    "a stream of C++ writes managed memory": Case(
+        "#include <fstream>\nint main() { char *m; int n = 100000; cudaMallocManaged(&m, n);"
+        "cudaMemset(m, 65, n); cudaDeviceSynchronize();"
+        'std::ofstream file("managed.txt", std::ios::binary); file.write(m, n); file.close();'
+        'std::printf("%d\\n", (bool)file); cudaMemset(m, 66, n); cudaDeviceSynchronize();'
+        'std::ifstream again("managed.txt", std::ios::binary); again.read(m, n);'
+        'std::printf("%d %c\\n", (bool)again, m[n - 1]); std::remove("managed.txt"); }',
+        "1\n1 A\n",
+    ),
+    "pinned memory is written to a file while a copy to it runs": Case(
+        _BIG + "cudaMemcpyAsync(p + 5000, d, 4, cudaMemcpyDeviceToHost);"
+        'FILE *f = std::tmpfile(); std::printf("%zu\\n", std::fwrite(p, 4, n, f));',
+        "100000\n",
+        ("touched-early",),
+    ),
+    "pinned memory is written to a file beside where a copy goes": Case(
+        _BIG + "cudaMemcpyAsync(p + 5000, d, 4, cudaMemcpyDeviceToHost);"
+        'FILE *f = std::tmpfile(); std::printf("%zu\\n", std::fwrite(p, 4, 5000, f));',
+        "5000\n",
+    ),
+    "a stream that nobody has waited for": Case(
+        _CHUNKS + 'cudaStreamSynchronize(s[0]); std::printf("%g %g\\n", p[99], p[100]);',
+        "1 1\n",
+        ("touched-early",),
+    ),
+    "a stream that nobody has waited for, behind one that was": Case(
+        _CHUNKS + "cudaStreamSynchronize(s[0]); float sum = 0; for (int i = 0; i < 200; ++i) sum += p[i];"
+        'std::printf("%g\\n", sum);',
+        "200\n",
+        ("touched-early",),
+    ),
+    "an event that stands for one of two streams": Case(
+        _CHUNKS + "cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e, s[1]); cudaEventSynchronize(e);"
+        'std::printf("%g ", p[100]); std::printf("%g\\n", p[0]);',
+        "1 1\n",
+        ("touched-early",),
+    ),
+    "each stream is waited for before its chunk is read": Case(
+        _CHUNKS + "float sum = 0; for (int j = 0; j < 2; ++j) { cudaStreamSynchronize(s[j]);"
+        'for (int i = 0; i < 100; ++i) sum += p[100 * j + i]; } std::printf("%g\\n", sum);',
+        "200\n",
+    ),
+    "a chunk is written while the other is copied": Case(
+        _CHUNKS + "cudaStreamSynchronize(s[0]); for (int i = 0; i < 100; ++i) p[i] += i;"
+        "std::memcpy(p + 50, p, 200); cudaMemcpy(d, p, 400, cudaMemcpyHostToDevice); p[100] += p[99];"
+        'std::printf("%g %g\\n", p[99], p[100]);',
+        "50 51\n",
+    ),
+    "two arrays of which a copy uses parts": Case(
+        _CHUNKS + "float *q; cudaMallocHost((void **)&q, 800); cudaStreamSynchronize(s[0]);"
+        "cudaMemcpyAsync(q + 100, d, 400, cudaMemcpyDeviceToHost, s[1]);"
+        'std::memcpy(q, p, 400); std::printf("%g\\n", q[99]); cudaStreamSynchronize(s[1]);'
+        'std::printf("%g %g\\n", q[100], p[199]);',
+        "1\n1 1\n",
+    ),
+    "a stream that waits for another is waited for": Case(
+        _CHUNKS
+        + "cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e, s[0]); cudaStreamWaitEvent(s[1], e, 0);"
+        'cudaStreamSynchronize(s[1]); std::printf("%g %g\\n", p[0], p[199]);',
+        "1 1\n",
+    ),
+    "a waiting copy waits for streams that do not block, as little as they for it": Case(
+        "float *d, *p, h; cudaMalloc(&d, 800); cudaMallocHost((void **)&p, 800); cudaMemset(d, 0, 800);"
+        "cudaStream_t s;"
+        "cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); cudaDeviceSynchronize();"
+        "cudaMemcpyAsync(p, d, 400, cudaMemcpyDeviceToHost, s);"
+        "cudaMemcpy(&h, d + 150, 4, cudaMemcpyDeviceToHost);"
+        'std::printf("%g\\n", p[0]);',
+        "0\n",
+        ("touched-early",),
+    ),
+    "a copy to memory that is not pinned is over when the call returns": Case(
+        _ARRAYS + "int *m; cudaMallocManaged(&m, 400); cudaStream_t s; cudaStreamCreate(&s); int g[100];"
+        "cudaMemsetAsync(m, 1, 400, s); cudaMemcpyAsync(g, m, 400, cudaMemcpyDeviceToHost, s);"
+        'std::printf("%x %x\\n", g[5], m[5]);',
+        "1010101 1010101\n",
+    ),
     "managed memory after a waiting copy": Case(
         _ARRAYS + "int *m; cudaMallocManaged(&m, 400); cudaMemsetAsync(m, 1, 400);"
         "cudaMemcpy(d, h, 4, cudaMemcpyHostToDevice); "
@@ -338,3 +448,29 @@ def test_a_function_that_is_missing_ends_the_program_and_is_named(run_host: Call
     ran = run_host('void *any; cudaMalloc(&any, 4); std::printf("before"); cudaDestroyTextureObject(0);')
     assert (ran.mistakes, ran.returncode, ran.stdout) == (["unsupported"], 98, "before")
     assert dict(ran.device.mistakes[0].details) == {"name": "cudaDestroyTextureObject"}
+
+
+@pytest.mark.parametrize(
+    ("memory", "staged"),
+    [
+        ("std::malloc(80)", True),
+        ("pinned", False),
+        ("managed", False),
+        ("registered", False),
+        ("registered + 9", False),
+        ("registered + 10", True),
+    ],
+)
+def test_copies_overlap_where_memory_is_pinned(
+    run_host: Callable[..., Ran], memory: str, *, staged: bool
+) -> None:
+    """Allocated so, registered, or managed; other copies go through a buffer of the driver."""
+    ran = run_host(
+        "float *d, *pinned, *managed; auto registered = (float *)std::malloc(80); cudaMalloc(&d, 80);"
+        "cudaMallocHost((void **)&pinned, 80); cudaMallocManaged(&managed, 80);"
+        "cudaHostRegister(registered, 40, 0); cudaStream_t s; cudaStreamCreate(&s);"
+        f"cudaMemcpyAsync(d, {memory}, 4, cudaMemcpyHostToDevice, s);"
+    )
+    order = ran.device.order
+    order.add(next(iter(ran.device.streams)), Work(WorkKind.KERNEL, 1, ()))
+    assert (order.overlapping, order.staged) == (int(not staged), int(staged))

@@ -15,6 +15,7 @@ from grader.device.streams import (
     StreamOrder,
     Use,
     Work,
+    WorkKind,
     common_byte,
     marked,
     rows,
@@ -25,11 +26,11 @@ FIRST, SECOND, EVENT = 0x20, 0x30, 0x40
 
 
 def _writes(start: int = 0, size: int = 8) -> Work:
-    return Work("kernel", 1, ((Use.WRITES, span(start, size)),))
+    return Work(WorkKind.KERNEL, 1, ((Use.WRITES, span(start, size)),))
 
 
 def _reads(start: int = 0, size: int = 8) -> Work:
-    return Work("kernel", 2, ((Use.READS, span(start, size)),))
+    return Work(WorkKind.KERNEL, 2, ((Use.READS, span(start, size)),))
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_work_of_one_stream_runs_in_order(order: StreamOrder) -> None:
 @pytest.mark.parametrize("use", [Use.READS, Use.UPDATES])
 def test_reads_go_with_reads_and_atomics_with_atomics(order: StreamOrder, use: Use) -> None:
     """Neither needs an order among its like."""
-    work = Work("kernel", 1, ((use, span(0, 8)),))
+    work = Work(WorkKind.KERNEL, 1, ((use, span(0, 8)),))
     assert order.add(FIRST, work) is order.add(SECOND, work) is None
     assert order.add(SECOND, _writes()) is not None
 
@@ -140,16 +141,27 @@ def test_the_stream_of_a_thread_blocks(order: StreamOrder) -> None:
     assert order.add(DEFAULT, _reads()) is None
 
 
-def test_a_stream_is_busy_that_has_copies_and_kernels(order: StreamOrder) -> None:
+def test_a_stream_overlaps_that_has_copies_and_kernels(order: StreamOrder) -> None:
     """The default stream does not count."""
-    copy, kernel = Work("", 1, ()), Work("kernel", 1, ())
+    copy, kernel = Work(WorkKind.COPY, 1, ()), Work(WorkKind.KERNEL, 1, ())
     for stream in (FIRST, DEFAULT):
         order.add(stream, copy)
         order.add(stream, kernel)
     order.add(SECOND, kernel)
-    assert order.busy == 1
+    assert order.overlapping == 1
     order.add(SECOND, copy)
-    assert order.busy == 2
+    assert order.overlapping == 2
+
+
+def test_copies_of_memory_that_is_not_pinned_overlap_with_nothing(order: StreamOrder) -> None:
+    """A stream that has no other copies is counted by itself."""
+    staged, kernel = Work(WorkKind.STAGED_COPY, 1, ()), Work(WorkKind.KERNEL, 1, ())
+    order.add(FIRST, staged)
+    assert (order.overlapping, order.staged) == (0, 0)
+    order.add(FIRST, kernel)
+    assert (order.overlapping, order.staged) == (0, 1)
+    order.add(FIRST, Work(WorkKind.COPY, 1, ()))
+    assert (order.overlapping, order.staged) == (1, 0)
 
 
 def test_rows_leave_what_lies_between_them() -> None:

@@ -279,7 +279,7 @@ class EmulatedDevice:
             address=names.get(mistake.allocation, array),
             severity=_severity(mistake),
             code=CODES[mistake.code],
-            details=_details(mistake),
+            details=_details(mistake, other_line),
         )
 
     def _beside_array(self, fault: HostMistake) -> tuple[str, HostMistake]:
@@ -307,9 +307,11 @@ def severity_of(code: HostCode) -> Severity:
     return Severity.WARNING if code in _WARNINGS else Severity.ERROR
 
 
-def _details(mistake: HostMistake) -> tuple[tuple[str, Detail], ...]:
+def _details(mistake: HostMistake, other_line: int | None) -> tuple[tuple[str, Detail], ...]:
     """The data of a mistake as its sentence needs them."""
     details: dict[str, Detail] = dict(mistake.details)
+    if mistake.code is HostCode.TOUCHED_EARLY:
+        details["asked"] = (Clause("work-asked-for", (("line", other_line),)),) if other_line else ()
     if mistake.code is HostCode.LAUNCH_REFUSED:
         threads = 1
         for extent in str(details["block"]).split(", "):

@@ -168,6 +168,7 @@ def merged(case: CaseEvidence, emulated: CaseEvidence, looked_at: frozenset[str]
         kernels=emulated.kernels,
         launches=emulated.launches,
         streams=emulated.streams,
+        staged_streams=emulated.staged_streams,
         undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
     )
 
@@ -291,7 +292,7 @@ class _Runner:
             return self._on_emulator(case, limits)
         run = program_run(self._ran(self._job(case, limits, None)), limits)
         judged = self.task.judged(case, run, (), None)
-        return judged if self.built.calls_device else replace(judged, launches=0, streams=0)
+        return judged if self.built.calls_device else replace(judged, launches=0, streams=0, staged_streams=0)
 
     def _job(self, case: Case, limits: Limits, device: EmulatedDevice | None) -> Job:
         given = self.task.given(case, device)
@@ -349,7 +350,8 @@ class _Runner:
             counters=sums(kernel.counters for kernel in device.kernels),
             kernels=device.kernels,
             launches=device.device.launched,
-            streams=device.device.order.busy,
+            streams=device.device.order.overlapping,
+            staged_streams=device.device.order.staged,
         )
 
     def _observation(self, case: Case) -> Observation:

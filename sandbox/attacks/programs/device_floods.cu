@@ -5,6 +5,11 @@
 #include <thread>
 using namespace device;
 
+// A touch of the most bytes that a number can say, and in the end of a nonsensical address.
+static Bytes touch(U shared, U number) {
+    return Bytes{}.add(number % 2 ? shared : number).add(number % 3 ? huge : 0).add(N(number)).add(N{1}).add(number);
+}
+
 int main(int argc, char** argv) {
     device::begin(argc, argv);
     attack::tried(false, attack::target("device"));
@@ -27,7 +32,9 @@ int main(int argc, char** argv) {
         attack::tried(!connect(other, reinterpret_cast<sockaddr*>(&name), sizeof name), "connect twice");
     }
     if (is("touch after touch")) {
-        for (U i = 0; i < 3000; ++i) say(Operation::touched, Bytes{}.add(i).add(N{0}).add(N{1}).add(i));
+        void* shared;
+        cudaMallocManaged(&shared, 64);
+        for (U i = 0; i < 3000 && say(Operation::touched, touch(U(shared), i)); ++i) hear();
         attack::tried(cudaDeviceSynchronize() != cudaSuccess, "fill the judge's notes");
     }
     if (is("records that nobody waits for")) {
