@@ -19,7 +19,7 @@ from grader.emulator.launch import STEPS
 from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.oracle import array_types, draw_inputs, expected_of, load_oracle
+from grader.oracle import array_types, draw_inputs, expected_of, in_case, load_oracle
 from grader.validation import judgement
 from grader.validation.judgement import case_uses, columns
 from grader.validation.mutants import barrier_mutants, interface_names, source_mutants
@@ -97,9 +97,10 @@ def validate(
     built = runner.build(staff.solution, staff.solution_file)
     runner.original = built
     solution = runner.attempt(_solution_trial(staff, effort.seed))
-    again = runner.attempt(_solution_trial(staff, effort.seed, feedback=True))  # built and planned
     report = _begun(assignment, staff, runner, solution, effort.seed)
-    report = replace(report, seconds=((PER_SUBMISSION[report.kind], again.seconds),))
+    if not solution.error:
+        again = runner.attempt(_solution_trial(staff, effort.seed, feedback=True))  # built and planned
+        report = replace(report, seconds=((PER_SUBMISSION[report.kind], again.seconds),))
     if judgement.is_full(solution):
         report = replace(report, baselines=_baselines(runner, effort.seed))
         runner.quick_steps = _quick_steps(runner, staff, effort.seed) if is_kernel(assignment) else STEPS
@@ -115,7 +116,7 @@ def _begun(
     assignment: Assignment, staff: Staff, runner: TrialRunner, solution: TrialOutcome, seed: int
 ) -> Report:
     skeleton = None
-    if staff.skeleton:
+    if staff.skeleton and not solution.error:  # else it would fail as the model solution did
         skeleton = runner.attempt(
             Trial("skeleton", f"skeleton{PurePath(staff.solution_file).suffix}", staff.skeleton, seed)
         )
@@ -256,9 +257,10 @@ def _family(
     outside: dict[tuple[str, str], list[str]] = {}
     for case in expand_cases(assignment, seed):
         inputs, shape = draw_inputs(oracle, case), dict(case.shape)
-        results_of_case = tuple(family(inputs, shape))
+        with in_case(case.id):
+            results_of_case = tuple(family(inputs, shape))
         outputs = dict.fromkeys(array for _, results in results_of_case for array in results)
-        expected = expected_of(oracle, inputs, shape, outputs)
+        expected = expected_of(oracle, inputs, shape, outputs, case.id)
         for name, results in results_of_case:
             for array, got in results.items():
                 cases_outside = outside.setdefault((name, array), [])
