@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from grader import staff_code
 from grader.arithmetic import Name, evaluate, number_for
-from grader.compare import compare, data_of, mask_of
+from grader.compare import bound_flaw, compare, data_of, mask_of
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, FunctionInterface, KernelInterface, Parameter
 from grader.precision import BFLOAT16, bits, encoded, numbers, numpy_type, struct_type
@@ -231,9 +231,9 @@ def _unfit_numbers(name: str, values: Array, bound: Any) -> str:  # noqa: ANN401
         return f"values of shape {values.shape} for `{name}`, and bounds of shape {np.shape(bound)}"
     if np.isnan(values).any():  # what is masked is not looked at
         return f"NaN as a value of `{name}`, which no kernel meets; mask what may be anything"
-    if not (np.where(mask_of(values), 0, data_of(bound)) >= 0).all():
-        return f"a bound for `{name}` that is negative or NaN"
-    return ""
+    bounds = np.where(mask_of(values), 0, data_of(bound))
+    flaw = bound_flaw(np.asarray(data_of(values), np.float64), bounds)
+    return f"a bound for `{name}` that is {flaw}" if flaw else ""
 
 
 def are_right(

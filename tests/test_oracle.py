@@ -222,6 +222,11 @@ def expected(inputs, shape):
         ('(inputs["x"], inputs', '(inputs["x"], -inputs', "gives a bound for `y` that is negative or NaN"),
         ('(inputs["x"], inputs', '(inputs["x"], float("nan") * inputs', "that is negative or NaN"),
         (
+            '(inputs["x"], inputs',
+            '(inputs["x"], float("inf") * inputs',
+            "gives a bound for `y` that is infinite",
+        ),
+        (
             '    return {"y"',
             '    raise SystemExit(0)\n    return {"y"',
             "oracle.py:6: the oracle's `expected`",
