@@ -101,9 +101,12 @@ def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools
                 console.print(f"{done} of {of} steps done")
             interruption.stop_if_asked()
 
-        def say_what_takes_long(step: Step) -> None:
-            if step.stage == "staff-code":
-                console.print(in_words(step), highlight=False)
+        def notice(sentence: str) -> None:
+            console.print(sentence, highlight=False, markup=False)
 
-        with steps.heard_by(say_what_takes_long):
-            return validate(assignment, tools, effort, backend=backend, progress=progress)
+        def hear(step: Step) -> None:
+            if step.stage == "staff-code":
+                notice(in_words(step))
+
+        with steps.heard_by(hear):
+            return validate(assignment, tools, effort, backend=backend, progress=progress, notice=notice)

@@ -81,8 +81,11 @@ def validate(
     *,
     backend: Backend = EMULATOR,
     progress: Progress | None = None,
+    notice: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Prove an assignment; ``progress`` hears how many of how many trials are done.
+
+    ``notice`` hears at once what will make it take long.
 
     Raises:
         UsageError: a file of the staff's is missing or cannot be understood.
@@ -97,6 +100,8 @@ def validate(
     built = runner.build(staff.solution, staff.solution_file)
     runner.original = built
     solution = runner.attempt(_solution_trial(staff, effort.seed))
+    for sentence in judgement.of_large_cases(solution):
+        notice(sentence)
     report = _begun(assignment, staff, runner, solution, effort.seed)
     if not solution.error:
         again = runner.attempt(_solution_trial(staff, effort.seed, feedback=True))  # built and planned
