@@ -89,16 +89,30 @@ def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
             f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
         )
     path = folder / "oracle.py"
-    if isinstance(module.KINDS, str):
-        raise UsageError(f'{path}: `KINDS` is a text; expected names in a tuple, like ("{module.KINDS}",)')
+    _require_kinds(path, module.KINDS)
+    for part in ("inputs", "expected", "work", "orders", "coarser"):
+        if not callable(getattr(module, part, _no_function)):
+            raise UsageError(f"{path}: `{part}` is no function")
     inputs, expected, orders, coarser = (
         _typed(getattr(module, name, None), types) for name in ("inputs", "expected", "orders", "coarser")
     )
     work = getattr(module, "work", None)
     work = work and _guarded(path, work, "numbers")
-    kinds = tuple(module.KINDS)
     families = (_guarded_results(path, orders), _guarded_results(path, coarser))
-    return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, *families)
+    return Oracle(
+        folder, tuple(module.KINDS), _guarded_inputs(path, inputs), _guarded(path, expected), work, *families
+    )
+
+
+def _no_function() -> None:
+    """What stands for an optional part that an oracle lacks."""
+
+
+def _require_kinds(path: Path, kinds: object) -> None:
+    if isinstance(kinds, str):
+        raise UsageError(f'{path}: `KINDS` is a text; expected names in a tuple, like ("{kinds}",)')
+    if not isinstance(kinds, Iterable) or not all(isinstance(kind, str) for kind in kinds):
+        raise UsageError(f'{path}: `KINDS` is no tuple of names; expected one like ("random",)')
 
 
 def array_types(interface: KernelInterface | FunctionInterface) -> Named[str]:
@@ -129,6 +143,28 @@ def _guarded(path: Path, function: Callable[..., Any], wanted: str = "arrays") -
         return answer
 
     return guarded
+
+
+def _guarded_inputs(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for `inputs`, whose arrays a kernel is given."""
+    guarded = _guarded(path, function)
+
+    @wraps(function)
+    def checked(*arguments: Any) -> Any:  # noqa: ANN401 - as above
+        arrays = guarded(*arguments)
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise OurError(f"{path}: `inputs` gives no array for `{name}`, but {type(array).__name__}")
+            if not _are_real(array):
+                raise OurError(f"{path}: `inputs` gives no numbers for `{name}`, but {array.dtype}")
+        return arrays
+
+    return checked
+
+
+def _are_real(array: Array) -> bool:
+    """Whether elements are numbers that a kernel can be given, or that its output can be compared with."""
+    return array.dtype.kind in "biuf"
 
 
 def _guarded_results(path: Path, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
@@ -227,6 +263,10 @@ def _unfit(name: str, outputs: Mapping[str, Any]) -> str:
 
 def _unfit_numbers(name: str, values: Array, bound: Any) -> str:  # noqa: ANN401 - a number or an array
     """Why nothing could be compared with these values and bounds; empty if it can."""
+    if not _are_real(values):
+        return f"no numbers as values of `{name}`, but {values.dtype}"
+    if not _are_real(np.asarray(data_of(bound))):
+        return f"no number, and no array of them, as bounds for `{name}`"
     if np.shape(bound) not in ((), values.shape):
         return f"values of shape {values.shape} for `{name}`, and bounds of shape {np.shape(bound)}"
     if np.isnan(values).any():  # what is masked is not looked at
@@ -331,7 +371,10 @@ def _array(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> A
     if parameter.direction == "out":
         return np.full(extents, poison(numpy_type(parameter.dtype)))
     if parameter.name not in arrays:
-        raise OurError(f"the oracle gives no `{parameter.name}`, which the kernel reads")
+        given = ", ".join(map(str, arrays)) or "nothing"
+        raise OurError(
+            f"the oracle's `inputs` gives no `{parameter.name}`, which the kernel reads; it gives {given}"
+        )
     array = arrays[parameter.name]
     if array.shape != extents:
         raise OurError(

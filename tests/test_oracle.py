@@ -217,6 +217,24 @@ def expected(inputs, shape):
             '(inputs["x"][:-1], inputs',
             "gives values of shape (2,) for `y`, and bounds",
         ),
+        ('], inputs["x"])', "], None)", "gives no number, and no array of them, as bounds for `y`"),
+        ('], inputs["x"])', '], "1e-5")', "gives no number, and no array of them, as bounds for `y`"),
+        (
+            '(inputs["x"], inputs',
+            '(inputs["x"].astype(str), inputs',
+            "gives no numbers as values of `y`, but <U",
+        ),
+        (
+            '(inputs["x"], inputs',
+            '(inputs["x"] * 1j, inputs',
+            "gives no numbers as values of `y`, but complex",
+        ),
+        ('rng.uniform(size=shape["N"])', "[1.0, 2.0]", "`inputs` gives no array for `x`, but list"),
+        (
+            'rng.uniform(size=shape["N"])',
+            "rng.uniform(size=3).astype(str)",
+            "gives no numbers for `x`, but <U",
+        ),
         ("kind, shape, rng", "kind, shape", "oracle.py: the oracle's `inputs` failed: TypeError"),
         ('(inputs["x"], inputs', '(inputs["x"] * float("nan"), inputs', "gives NaN as a value of `y`"),
         ('(inputs["x"], inputs', '(inputs["x"], -inputs', "gives a bound for `y` that is negative or NaN"),
@@ -262,10 +280,20 @@ def test_a_masked_nan_is_no_mistake_of_an_oracle(tmp_path: Path) -> None:
     assert expected_of(load_oracle(tmp_path), {"x": np.ones(3)}, {"N": 3}, ["y"])
 
 
-def test_kinds_that_are_one_text_are_a_usage_error(tmp_path: Path) -> None:
-    """Its letters would be taken for kinds of inputs."""
-    (tmp_path / "oracle.py").write_text(GOOD.replace('("random",)', '("random")'))
-    with pytest.raises(UsageError, match=r'expected names in a tuple, like \("random",\)'):
+@pytest.mark.parametrize(
+    ("said", "changed", "told"),
+    [
+        ('("random",)', '("random")', '`KINDS` is a text; expected names in a tuple, like ("random",)'),
+        ('("random",)', "3", '`KINDS` is no tuple of names; expected one like ("random",)'),
+        ('("random",)', '("random", 3)', '`KINDS` is no tuple of names; expected one like ("random",)'),
+        ("def expected(", "expected = 3\ndef expect(", "`expected` is no function"),
+        ("def expected(", "orders = 3\ndef expected(", "`orders` is no function"),
+    ],
+)
+def test_a_part_of_another_kind_is_a_usage_error(tmp_path: Path, said: str, changed: str, told: str) -> None:
+    """The letters of a text would be taken for kinds of inputs."""
+    (tmp_path / "oracle.py").write_text(GOOD.replace(said, changed))
+    with pytest.raises(UsageError, match=re.escape(told)):
         load_oracle(tmp_path)
 
 

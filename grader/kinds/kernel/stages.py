@@ -45,7 +45,7 @@ from grader.model import (
 )
 from grader.nvcc import build_at
 from grader.nvcc.launch import plan_launch
-from grader.oracle import are_right, array_types, expected_of, load_oracle
+from grader.oracle import are_right, array_types, expected_of, in_case, load_oracle
 from grader.precision import numbers
 
 if TYPE_CHECKING:
@@ -290,7 +290,8 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     for name, output in run.outputs:
         values, bound = expected[name]
         unwritten = untouched(output, launched.contents("out", "inout")[name])
-        comparison = compare(name, output, values, bound, poison=unwritten)
+        with in_case(case.id):
+            comparison = compare(name, output, values, bound, poison=unwritten)
         comparison = replace(comparison, label=launched.label(name))
         if name in unoptimised:
             unlike += _unlike(
