@@ -20,6 +20,7 @@ from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
 from grader.oracle import array_types, draw_inputs, expected_of, in_case, load_oracle
+from grader.text import suggestion
 from grader.validation import judgement
 from grader.validation.judgement import case_uses, columns
 from grader.validation.mutants import barrier_mutants, interface_names, source_mutants
@@ -281,7 +282,9 @@ TABLE, EQUIVALENT = "mistakes.yaml", "equivalent.yaml"
 SUFFIXES = (".cu", ".yaml", ".yml", ".json")
 """What may be handed in: a source file, or a file of answers."""
 
-_KEYS = {"title", "wrong", "loses"}
+_KEYS = ("title", "wrong", "loses")
+_FIRST = "first"
+"""The keys of a mistake in the table, and one that says what its author must be told first."""
 
 
 def read_staff(assignment: Assignment) -> Staff:
@@ -336,11 +339,15 @@ def _is_handed_in(path: Path) -> bool:
 
 
 def _entry(path: Path, name: str, entry: Any, items: set[str]) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401 - YAML
-    if not isinstance(entry, dict) or not set(entry) >= _KEYS or not isinstance(entry["loses"], list):
+    if not isinstance(entry, dict) or not set(entry) >= set(_KEYS) or not isinstance(entry["loses"], list):
         raise UsageError(f"{path}: {name}: expected `title`, `wrong` and `loses`, a list of rubric items")
-    unknown = [str(item) for item in entry["loses"] if item not in items]
-    if unknown:
-        raise UsageError(f"{path}: {name}: loses `{unknown[0]}`, which the rubric does not have")
+    unknown = next((key for key in entry if key not in {*_KEYS, _FIRST}), None)
+    if unknown is not None:
+        raise UsageError(f"{path}: {name}: unknown key `{unknown}`; {suggestion(unknown, (*_KEYS, _FIRST))}")
+    missing = next((str(item) for item in entry["loses"] if item not in items), None)
+    if missing is not None:
+        hint = suggestion(missing, sorted(items))
+        raise UsageError(f"{path}: {name}: loses `{missing}`, which the rubric does not have; {hint}")
     return str(entry["title"]), tuple(map(str, entry["loses"]))
 
 
