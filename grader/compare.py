@@ -1,9 +1,9 @@
 """One output array against the oracle: how many elements are wrong, by how much, and where.
 
 An element is right where ``|got - expected| <= bound``, asked so that NaN can never pass. An infinity is
-right only where exactly that infinity is expected; an infinite bound forgives no infinite error, and an
-oracle that expects NaN accepts nothing. What it expects as a masked array is not compared where the mask is
-true: there anything is right, NaN and what nobody wrote among it.
+right only where exactly that infinity is expected, and only there a bound may be infinite: elsewhere it would
+make every number right. An oracle that expects NaN accepts nothing. What it expects as a masked array is not
+compared where the mask is true: there anything is right, NaN and what nobody wrote among it.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def compare(
     holds integers. A masked element of ``expected`` counts as neither right nor wrong.
 
     Raises:
-        OurError: the oracle expects another shape.
-        ValueError: a bound is no number from 0 up. No output of a student's can cause either.
+        OurError: the oracle expects another shape, or gives no bound. No output of a student's can cause
+            either.
 
     """
     if output.shape != expected.shape:
@@ -68,8 +68,9 @@ def compare(
     values, target = np.asarray(output, np.float64), np.asarray(expected, np.float64)
     bounds = np.broadcast_to(np.asarray(data_of(bound), np.float64), output.shape)
     bounds = np.where(masked, 0.0, bounds)
-    if not (bounds >= 0).all():
-        raise ValueError(f"the oracle's error bound for {array_name} is negative or NaN")
+    flaw = bound_flaw(target, bounds)
+    if flaw:
+        raise OurError(f"the oracle's error bound for {array_name} is {flaw}")
     error = np.where(masked, 0.0, _absolute_error(values, target))
     if output.dtype.kind in "iu" and expected.dtype.kind in "iu":
         error = np.maximum(error, (output != expected) & ~masked)
@@ -89,6 +90,15 @@ def compare(
         map_cell=cell,
         max_relative_error=_largest_relative_error(error, np.where(masked, 0.0, target)),
     )
+
+
+def bound_flaw(target: Reals, bounds: Reals) -> str:
+    """Why bounds of no element's error are any, as a predicate of them; empty where they are."""
+    if not (bounds >= 0).all():
+        return "negative or NaN"
+    if np.isinf(bounds[np.isfinite(target)]).any():
+        return "infinite: every number would be right; give a finite one, or mask what may be anything"
+    return ""
 
 
 def mask_of(values: NDArray[Any]) -> Mask:
@@ -120,7 +130,7 @@ def plainly_right(output: NDArray[Any], expected: NDArray[Any], bound: ArrayLike
         for start in range(0, values.size, CHUNK):
             part = slice(start, start + CHUNK)
             error = np.abs(values[part] - np.asarray(target[part], np.float64))
-            if not ((error <= bounds[part]) & (error < np.inf)).all():
+            if not ((error <= bounds[part]) & (bounds[part] < np.inf)).all():
                 return False
     return True
 

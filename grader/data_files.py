@@ -1,19 +1,12 @@
-"""The course's files: where those of the package are, how Python ones are loaded; and where caches are."""
+"""The course's files: where those of the package are; and where caches are."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
 import grader
-from grader.errors import OurError, UsageError
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 
 def package_data() -> Path:
@@ -42,23 +35,3 @@ def caches_folder() -> Path | None:
     except RuntimeError:
         return None
     return folder if folder.is_absolute() else None  # older platformdirs: `~` as it stands
-
-
-def load_module(file: Path) -> ModuleType:
-    """The module in a file such as ``reference/<operation>/oracle.py``: it is trusted, and in no package.
-
-    Raises:
-        UsageError: it cannot be loaded.
-
-    """
-    name = f"grader_{file.stem}_{file.parent.name}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise OurError(f"{file}: Python offers no way to load it")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as problem:
-        raise UsageError(f"{file}: cannot be loaded: {type(problem).__name__}: {problem}") from problem
-    return module

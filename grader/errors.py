@@ -102,6 +102,11 @@ def log_swallowed(activity: str) -> None:
         traceback.print_exc()
 
 
+def described(problem: Exception) -> str:
+    """The text of an exception raised on purpose; of any other, which is a bug, its type as well."""
+    return str(problem) if isinstance(problem, GraderError) else f"{type(problem).__name__}: {problem}"
+
+
 def described_bug(part: str, problem: BaseException) -> str:
     """A bug of ours in one sentence: ``part`` failed, with which exception, and the line that raised it."""
     frame = traceback.extract_tb(problem.__traceback__)[-1]

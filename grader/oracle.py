@@ -21,7 +21,6 @@ Outputs hold poison before a launch, so that what nobody wrote can be told from 
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,9 +31,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grader import staff_code
 from grader.arithmetic import Name, evaluate, number_for
-from grader.compare import compare, data_of, mask_of
-from grader.data_files import load_module
+from grader.compare import bound_flaw, compare, data_of, mask_of
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, FunctionInterface, KernelInterface, Parameter
 from grader.precision import BFLOAT16, bits, encoded, numbers, numpy_type, struct_type
@@ -90,15 +89,30 @@ def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
             f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
         )
     path = folder / "oracle.py"
-    if isinstance(module.KINDS, str):
-        raise UsageError(f'{path}: `KINDS` is a text; expected names in a tuple, like ("{module.KINDS}",)')
+    _require_kinds(path, module.KINDS)
+    for part in ("inputs", "expected", "work", "orders", "coarser"):
+        if not callable(getattr(module, part, _no_function)):
+            raise UsageError(f"{path}: `{part}` is no function")
     inputs, expected, orders, coarser = (
         _typed(getattr(module, name, None), types) for name in ("inputs", "expected", "orders", "coarser")
     )
     work = getattr(module, "work", None)
-    kinds = tuple(module.KINDS)
+    work = work and _guarded(path, work, "numbers")
     families = (_guarded_results(path, orders), _guarded_results(path, coarser))
-    return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, *families)
+    return Oracle(
+        folder, tuple(module.KINDS), _guarded_inputs(path, inputs), _guarded(path, expected), work, *families
+    )
+
+
+def _no_function() -> None:
+    """What stands for an optional part that an oracle lacks."""
+
+
+def _require_kinds(path: Path, kinds: object) -> None:
+    if isinstance(kinds, str):
+        raise UsageError(f'{path}: `KINDS` is a text; expected names in a tuple, like ("{kinds}",)')
+    if not isinstance(kinds, Iterable) or not all(isinstance(kind, str) for kind in kinds):
+        raise UsageError(f'{path}: `KINDS` is no tuple of names; expected one like ("random",)')
 
 
 def array_types(interface: KernelInterface | FunctionInterface) -> Named[str]:
@@ -113,7 +127,7 @@ def _typed(function: Any, types: Named[str]) -> Any:  # noqa: ANN401 - a functio
     return function
 
 
-def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
+def _guarded(path: Path, function: Callable[..., Any], wanted: str = "arrays") -> Callable[..., Any]:
     """The function with its failures told as the course's own: the file, the line, and what went wrong.
 
     Arrays can only be read in it: an oracle that computes in place would change what the kernel is given.
@@ -125,10 +139,32 @@ def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
             answer = function(*map(_only_to_read, arguments))
         if not isinstance(answer, Mapping):
             given = type(answer).__name__
-            raise OurError(f"{path}: `{function.__name__}` gives no arrays by name; it gives {given}")
+            raise OurError(f"{path}: `{function.__name__}` gives no {wanted} by name; it gives {given}")
         return answer
 
     return guarded
+
+
+def _guarded_inputs(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for `inputs`, whose arrays a kernel is given."""
+    guarded = _guarded(path, function)
+
+    @wraps(function)
+    def checked(*arguments: Any) -> Any:  # noqa: ANN401 - as above
+        arrays = guarded(*arguments)
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise OurError(f"{path}: `inputs` gives no array for `{name}`, but {type(array).__name__}")
+            if not _are_real(array):
+                raise OurError(f"{path}: `inputs` gives no numbers for `{name}`, but {array.dtype}")
+        return arrays
+
+    return checked
+
+
+def _are_real(array: Array) -> bool:
+    """Whether elements are numbers that a kernel can be given, or that its output can be compared with."""
+    return array.dtype.kind in "biuf"
 
 
 def _guarded_results(path: Path, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
@@ -149,17 +185,35 @@ def _guarded_results(path: Path, function: Callable[..., Any] | None) -> Callabl
     return guarded
 
 
+class OracleStoppedError(OurError):
+    """A function of the oracle's took too long: another call will hardly be sooner."""
+
+
 @contextmanager
 def _failures_located(path: Path, function: Callable[..., Any]) -> Iterator[None]:
     """What goes wrong in a function of the oracle's is an OurError with its file and line."""
+    name = f"the oracle's `{function.__name__}`"
+    try:
+        with staff_code.running(f"{name} ({path})"):
+            yield
+    except staff_code.TookTooLongError as problem:
+        where = staff_code.line_of(problem, path)
+        stopped = f"{where}: {name} was stopped after {staff_code.SECONDS:.0f} seconds"
+        hint = "make the case smaller, or compute with whole arrays of NumPy's"
+        raise OracleStoppedError(f"{stopped}; {hint}") from None
+    except (Exception, SystemExit) as problem:  # one that leaves Python would end a class without a word
+        where = staff_code.line_of(problem, path)  # a call with too few arguments is in no line of it
+        failure = f"{type(problem).__name__}: {problem}"
+        raise OurError(f"{where}: {name} failed: {failure}") from problem
+
+
+@contextmanager
+def in_case(case: str) -> Iterator[None]:
+    """What goes wrong with the oracle says in which case; by its quotes reports know a hidden one."""
     try:
         yield
-    except (Exception, SystemExit) as problem:  # one that leaves Python would end a class without a word
-        frames = traceback.extract_tb(problem.__traceback__)
-        line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
-        where = f"{path}:{line}" if line else str(path)  # a call with too few arguments is in no line of it
-        failure = f"{type(problem).__name__}: {problem}"
-        raise OurError(f"{where}: the oracle's `{function.__name__}` failed: {failure}") from problem
+    except OurError as problem:
+        raise type(problem)(f"case `{case}`: {problem}" if case else str(problem)) from problem
 
 
 def _only_to_read(argument: Any) -> Any:  # noqa: ANN401 - arrays by name, or whatever else an oracle takes
@@ -176,18 +230,21 @@ def _view_to_read(value: Any) -> Any:  # noqa: ANN401 - an array, or an extent o
     return value
 
 
-def expected_of(oracle: Oracle, inputs: Mapping[str, Array], shape: Shape, names: Iterable[str]) -> Expected:
-    """What the oracle expects of these outputs.
+def expected_of(
+    oracle: Oracle, inputs: Mapping[str, Array], shape: Shape, names: Iterable[str], case: str = ""
+) -> Expected:
+    """What the oracle expects of these outputs; ``case`` is the id of the case that asks, if one does.
 
     Raises:
         OurError: it fails, gives no such output, or what nothing can be compared with.
 
     """
-    outputs = oracle.expected(inputs, shape)
-    for name in names:
-        problem = _unfit(name, outputs)
-        if problem:
-            raise OurError(f"{oracle.folder / 'oracle.py'}: `expected` gives {problem}")
+    with in_case(case):
+        outputs = oracle.expected(inputs, shape)
+        for name in names:
+            problem = _unfit(name, outputs)
+            if problem:
+                raise OurError(f"{oracle.folder / 'oracle.py'}: `expected` gives {problem}")
     return outputs
 
 
@@ -206,24 +263,28 @@ def _unfit(name: str, outputs: Mapping[str, Any]) -> str:
 
 def _unfit_numbers(name: str, values: Array, bound: Any) -> str:  # noqa: ANN401 - a number or an array
     """Why nothing could be compared with these values and bounds; empty if it can."""
+    if not _are_real(values):
+        return f"no numbers as values of `{name}`, but {values.dtype}"
+    if not _are_real(np.asarray(data_of(bound))):
+        return f"no number, and no array of them, as bounds for `{name}`"
     if np.shape(bound) not in ((), values.shape):
         return f"values of shape {values.shape} for `{name}`, and bounds of shape {np.shape(bound)}"
     if np.isnan(values).any():  # what is masked is not looked at
         return f"NaN as a value of `{name}`, which no kernel meets; mask what may be anything"
-    if not (np.where(mask_of(values), 0, data_of(bound)) >= 0).all():
-        return f"a bound for `{name}` that is negative or NaN"
-    return ""
+    bounds = np.where(mask_of(values), 0, data_of(bound))
+    flaw = bound_flaw(np.asarray(data_of(values), np.float64), bounds)
+    return f"a bound for `{name}` that is {flaw}" if flaw else ""
 
 
 def are_right(
-    oracle: Oracle, arguments: Iterable[Argument], shape: Shape, outputs: Named[NDArray[Any]]
+    oracle: Oracle, arguments: Iterable[Argument], case: Case, outputs: Named[NDArray[Any]]
 ) -> bool:
     """Whether all outputs of a launch with these arguments are what the oracle expects."""
     arrays = {
         argument.name: argument.value for argument in arguments if argument.direction in ("in", "inout")
     }
     read = {name: numbers(value) for name, value in arrays.items() if isinstance(value, np.ndarray)}
-    expected = expected_of(oracle, read, shape, [name for name, _ in outputs])
+    expected = expected_of(oracle, read, dict(case.shape), [name for name, _ in outputs], case.id)
     return not any(compare(name, output, *expected[name]).wrong for name, output in outputs)
 
 
@@ -233,7 +294,7 @@ def _load(folder: Path) -> ModuleType:
         raise UsageError(
             f"{folder}: no oracle.py; expected the folder of an operation, reference/<operation>"
         )
-    return load_module(path)
+    return staff_code.load_module(path)
 
 
 def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
@@ -241,12 +302,14 @@ def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
 
     Raises:
         UsageError: the oracle does not know this kind of inputs.
+        OurError: it fails.
 
     """
     if case.inputs not in oracle.kinds:
         hint = suggestion(case.inputs, oracle.kinds)
         raise UsageError(f"case {case.id}: no inputs of kind `{case.inputs}`; {hint}")
-    return oracle.inputs(case.inputs, dict(case.shape), np.random.default_rng(case.seed))
+    with in_case(case.id):
+        return oracle.inputs(case.inputs, dict(case.shape), np.random.default_rng(case.seed))
 
 
 def make_arguments(
@@ -308,7 +371,10 @@ def _array(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> A
     if parameter.direction == "out":
         return np.full(extents, poison(numpy_type(parameter.dtype)))
     if parameter.name not in arrays:
-        raise OurError(f"the oracle gives no `{parameter.name}`, which the kernel reads")
+        given = ", ".join(map(str, arrays)) or "nothing"
+        raise OurError(
+            f"the oracle's `inputs` gives no `{parameter.name}`, which the kernel reads; it gives {given}"
+        )
     array = arrays[parameter.name]
     if array.shape != extents:
         raise OurError(

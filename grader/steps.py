@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Stage: TypeAlias = Literal["build", "case", "judge"]
+Stage: TypeAlias = Literal["build", "case", "staff-code", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A piece of work that begins; of a case its id, its ``number`` from 1, and how many there are."""
+    """A piece of work that begins; of a case its id, its ``number`` from 1, and how many there are.
+
+    Staff's code is only told of where it takes long: ``code`` says what it is called.
+    """
 
     stage: Stage
     case: str = ""
     number: int = 0
     total: int = 0
+    code: str = ""
 
 
 _listener: ContextVar[Callable[[Step], None] | None] = ContextVar("listener", default=None)

@@ -35,7 +35,7 @@ def test_equal_arrays_are_right_with_an_error_of_zero() -> None:
     assert result.wrong_map == ()
 
 
-@pytest.mark.parametrize("bound", [0.0, 1.0, np.inf])
+@pytest.mark.parametrize("bound", [0.0, 1.0, 1e300])
 @pytest.mark.parametrize(
     ("got", "expected"),
     [(np.nan, 1.0), (np.nan, np.nan), (1.0, np.nan), (np.inf, 1.0), (1.0, np.inf), (-np.inf, np.inf)],
@@ -61,11 +61,27 @@ def test_the_relative_error_is_the_largest_share_of_an_expected_value() -> None:
     assert compare("C", np.zeros(3), np.zeros(3), 1.0).max_relative_error == 0.0
 
 
-@pytest.mark.parametrize("bound", [[np.nan], [-1.0], [0.0, np.nan]])
-def test_a_bound_that_is_no_bound_is_refused(bound: list[float]) -> None:
-    """It would fail every student for a slip of the oracle's."""
-    with pytest.raises(ValueError, match="bound for C is negative or NaN"):
+@pytest.mark.parametrize(
+    ("bound", "flaw"),
+    [
+        ([np.nan], "negative or NaN"),
+        ([-1.0], "negative or NaN"),
+        ([0.0, np.nan], "negative or NaN"),
+        ([0.0, np.inf], "infinite"),
+    ],
+)
+def test_a_bound_that_is_no_bound_is_our_error(bound: list[float], flaw: str) -> None:
+    """It would fail, or pass, every student for a slip of the oracle's."""
+    with pytest.raises(OurError, match=f"bound for C is {flaw}"):
         compare("C", np.ones(2), np.ones(2), np.array(bound))
+    assert flaw == "negative or NaN" or not plainly_right(np.ones(2), np.ones(2), np.array(bound))
+
+
+def test_a_bound_is_infinite_only_where_an_infinity_is_expected() -> None:
+    """A share of what is expected is infinite there, and forgives nothing all the same."""
+    expected = np.array([np.inf, 1.0])
+    assert compare("C", np.array([np.inf, 1.0]), expected, np.array([np.inf, 0.0])).wrong == 0
+    assert compare("C", np.array([9.0, 1.0]), expected, np.array([np.inf, 0.0])).wrong == 1
 
 
 def test_an_error_exactly_at_the_bound_is_right() -> None:
@@ -188,7 +204,7 @@ def test_a_map_fits_a_terminal_and_hides_nothing(
 @given(
     arrays.arrays(np.float32, 12, elements=st.floats(width=32)),
     arrays.arrays(np.float64, 12, elements=st.floats()),
-    st.floats(min_value=0),
+    st.floats(min_value=0, allow_infinity=False),
 )
 def test_right_means_a_finite_difference_within_the_bound_or_equality(
     got: np.ndarray[tuple[int, ...], np.dtype[np.float32]],

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from grader import staff_code
 from grader.arithmetic import parse
 from grader.compare import untouched
 from grader.errors import OurError, UsageError
 from grader.model import Case, KernelInterface, Parameter, Visibility
 from grader.oracle import (
     Oracle,
+    OracleStoppedError,
     draw_inputs,
     expected_of,
     load_oracle,
     make_arguments,
     poison,
 )
+from grader.steps import Step, heard_by
 
 MATMUL = Path(__file__).parents[1] / "reference" / "matmul"
 F32 = np.float32
@@ -213,10 +217,33 @@ def expected(inputs, shape):
             '(inputs["x"][:-1], inputs',
             "gives values of shape (2,) for `y`, and bounds",
         ),
+        ('], inputs["x"])', "], None)", "gives no number, and no array of them, as bounds for `y`"),
+        ('], inputs["x"])', '], "1e-5")', "gives no number, and no array of them, as bounds for `y`"),
+        (
+            '(inputs["x"], inputs',
+            '(inputs["x"].astype(str), inputs',
+            "gives no numbers as values of `y`, but <U",
+        ),
+        (
+            '(inputs["x"], inputs',
+            '(inputs["x"] * 1j, inputs',
+            "gives no numbers as values of `y`, but complex",
+        ),
+        ('rng.uniform(size=shape["N"])', "[1.0, 2.0]", "`inputs` gives no array for `x`, but list"),
+        (
+            'rng.uniform(size=shape["N"])',
+            "rng.uniform(size=3).astype(str)",
+            "gives no numbers for `x`, but <U",
+        ),
         ("kind, shape, rng", "kind, shape", "oracle.py: the oracle's `inputs` failed: TypeError"),
         ('(inputs["x"], inputs', '(inputs["x"] * float("nan"), inputs', "gives NaN as a value of `y`"),
         ('(inputs["x"], inputs', '(inputs["x"], -inputs', "gives a bound for `y` that is negative or NaN"),
         ('(inputs["x"], inputs', '(inputs["x"], float("nan") * inputs', "that is negative or NaN"),
+        (
+            '(inputs["x"], inputs',
+            '(inputs["x"], float("inf") * inputs',
+            "gives a bound for `y` that is infinite",
+        ),
         (
             '    return {"y"',
             '    raise SystemExit(0)\n    return {"y"',
@@ -253,8 +280,107 @@ def test_a_masked_nan_is_no_mistake_of_an_oracle(tmp_path: Path) -> None:
     assert expected_of(load_oracle(tmp_path), {"x": np.ones(3)}, {"N": 3}, ["y"])
 
 
-def test_kinds_that_are_one_text_are_a_usage_error(tmp_path: Path) -> None:
-    """Its letters would be taken for kinds of inputs."""
-    (tmp_path / "oracle.py").write_text(GOOD.replace('("random",)', '("random")'))
-    with pytest.raises(UsageError, match=r'expected names in a tuple, like \("random",\)'):
+@pytest.mark.parametrize(
+    ("said", "changed", "told"),
+    [
+        ('("random",)', '("random")', '`KINDS` is a text; expected names in a tuple, like ("random",)'),
+        ('("random",)', "3", '`KINDS` is no tuple of names; expected one like ("random",)'),
+        ('("random",)', '("random", 3)', '`KINDS` is no tuple of names; expected one like ("random",)'),
+        ("def expected(", "expected = 3\ndef expect(", "`expected` is no function"),
+        ("def expected(", "orders = 3\ndef expected(", "`orders` is no function"),
+    ],
+)
+def test_a_part_of_another_kind_is_a_usage_error(tmp_path: Path, said: str, changed: str, told: str) -> None:
+    """The letters of a text would be taken for kinds of inputs."""
+    (tmp_path / "oracle.py").write_text(GOOD.replace(said, changed))
+    with pytest.raises(UsageError, match=re.escape(told)):
         load_oracle(tmp_path)
+
+
+def _slow(function: str, line: str = "while True: pass") -> str:
+    """The oracle with a line that does not end at the beginning of a function."""
+    return re.sub(rf"(def {function}\(.*\):\n)", rf"\1    {line}\n", GOOD)
+
+
+@pytest.mark.parametrize("line", ["while True: pass", "import time; time.sleep(1000)"])
+@pytest.mark.parametrize(("function", "number"), [("inputs", 4), ("expected", 6)])
+def test_an_oracle_that_never_ends_is_told_with_its_file_function_and_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, number: int, line: str
+) -> None:
+    """A class would wait for it without a word."""
+    monkeypatch.setattr(staff_code, "SECONDS", 0.2)
+    (tmp_path / "oracle.py").write_text(_slow(function, line))
+    oracle = load_oracle(tmp_path)
+    case = Case("wide", (("N", 3),), (), Visibility.VISIBLE, "random", 1)
+    told = (
+        f"case `wide`: {tmp_path}/oracle.py:{number}: the oracle's `{function}` was stopped after 0 seconds"
+    )
+    with pytest.raises(OracleStoppedError, match=re.escape(told)):
+        expected_of(oracle, draw_inputs(oracle, case), {"N": 3}, ["y"], case.id)
+
+
+def test_an_oracle_that_catches_every_exception_is_stopped_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stops it is no Exception."""
+    monkeypatch.setattr(staff_code, "SECONDS", 0.2)
+    catching = "while True:\n        try: [0] * 9\n        except Exception: pass"
+    (tmp_path / "oracle.py").write_text(_slow("expected", catching))
+    with pytest.raises(OracleStoppedError, match="`expected` was stopped"):
+        expected_of(load_oracle(tmp_path), {"x": np.ones(3)}, {"N": 3}, ["y"])
+
+
+def test_an_oracle_that_takes_long_is_said_to_who_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And goes on: it is stopped much later."""
+    monkeypatch.setattr(staff_code, "SAID_AFTER", 0.05)
+    monkeypatch.setattr(staff_code, "SECONDS", 60.0)
+    (tmp_path / "oracle.py").write_text(_slow("expected", "import time; time.sleep(0.2)"))
+    said: list[Step] = []
+    with heard_by(said.append):
+        expected_of(load_oracle(tmp_path), {"x": np.ones(3)}, {"N": 3}, ["y"])
+    assert said == [Step("staff-code", code=f"the oracle's `expected` ({tmp_path}/oracle.py)")]
+
+
+def test_an_oracle_leaves_the_alarm_of_who_calls_it_alone(tmp_path: Path) -> None:
+    """On Gradescope grading is ended by one, at a moment that may come while an oracle works, or after it."""
+    (tmp_path / "oracle.py").write_text(GOOD)
+    before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    timer = signal.setitimer(signal.ITIMER_REAL, 300)
+    try:
+        expected_of(load_oracle(tmp_path), {"x": np.ones(3)}, {"N": 3}, ["y"])
+        assert 200 < signal.getitimer(signal.ITIMER_REAL)[0] <= 300
+        assert signal.getsignal(signal.SIGALRM) is signal.SIG_IGN
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_an_oracle_that_never_ends_loading_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that cannot be loaded."""
+    monkeypatch.setattr(staff_code, "SECONDS", 0.2)
+    (tmp_path / "oracle.py").write_text("x = 1\nwhile True: pass\n")
+    with pytest.raises(UsageError, match=r"oracle\.py:2: loading the file was stopped after 0 seconds"):
+        load_oracle(tmp_path)
+
+
+def test_what_an_oracle_prints_is_not_among_what_the_grader_prints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That may be JSON."""
+    text = 'print("loaded")\n' + _slow("inputs", 'print("drawn")').replace(
+        '    return {"y', '    print("computed")\n    return {"y'
+    )
+    (tmp_path / "oracle.py").write_text(
+        text + '\ndef work(shape):\n    print("worked")\n    return {"flops": 1}\n'
+    )
+    oracle = load_oracle(tmp_path)
+    expected_of(oracle, oracle.inputs("random", {"N": 3}, np.random.default_rng(1)), {"N": 3}, ["y"])
+    assert oracle.work is not None
+    oracle.work({"N": 3})
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == "loaded\ndrawn\ncomputed\nworked\n"

@@ -188,7 +188,8 @@ def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
     for path, check in _checks(draft):
         if not isinstance(check, SpeedupCheck) or timing is None:
             continue
-        if check.baseline in kernels and check.baseline != timing.baseline:
+        are_kernels = {check.baseline, timing.baseline} <= kernels  # what is none is told by itself
+        if are_kernels and check.baseline != timing.baseline:
             message = f"expected `{timing.baseline}`, the baseline of `timing`: no other kernel is timed"
             yield Flaw((*path, "baseline"), message)
         if timing.solution is None and SOLUTION not in kernels:

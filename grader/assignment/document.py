@@ -208,6 +208,8 @@ def _explained(text: str, expected: str) -> tuple[Node, list[tuple[Position, str
         if text[mark.index : mark.index + 1] == "\t":
             raise UnreadableDocument(text_of("document-tab"), position) from error
         problem = str(error.problem or error.context)
+        if problem.startswith("mapping values are not allowed"):
+            raise UnreadableDocument(text_of("document-colon"), position) from error
         raise UnreadableDocument(text_of("document-no-yaml", problem=problem), position) from error
 
 

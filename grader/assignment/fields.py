@@ -77,6 +77,8 @@ def _whole_number(value: object, highest: int = MAX_EXTENT) -> int:
 def _range_of_numbers(value: object) -> tuple[int, int]:
     written = text(value, "a whole number or a range like 1..80")
     low, dots, high = (part.strip() for part in written.partition(".."))
+    if not dots and not low.isdecimal():
+        raise ValueError(f"expected a whole number or a range like 1..80, found `{written}`")
     span = (_whole_number(low), _whole_number(high if dots else low))
     if span[0] > span[1]:
         raise ValueError(f"expected the lower end first, found `{written}`")

@@ -22,7 +22,7 @@ from pickle import PicklingError
 from typing import TYPE_CHECKING
 
 from grader import pipeline
-from grader.errors import StorageError
+from grader.errors import StorageError, described
 from grader.kinds import kind_of
 from grader.model import Verdict
 from grader.reports import files, trace_files
@@ -207,7 +207,7 @@ def isolated(
     try:
         return _in_process(context, plan, submission, tools, most)
     except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
-        return _failed(plan, submission, f"{type(problem).__name__}: {problem}")
+        return _failed(plan, submission, described(problem))
 
 
 def _failed(plan: Plan, submission: Submission, reason: str) -> Graded:
@@ -287,7 +287,7 @@ def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools |
     try:
         answer: Graded | str = _with_files(plan, submission, pipeline.grade(plan, submission, tools))
     except Exception as problem:  # noqa: BLE001 - the parent turns it into a grade
-        answer = f"{type(problem).__name__}: {problem}"
+        answer = described(problem)
     with suppress(OSError), sender:  # a parent that was killed waits for no answer
         try:
             sender.send(answer)

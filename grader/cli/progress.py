@@ -66,6 +66,8 @@ def in_words(step: Step) -> str:
     """What a step is called while it lasts."""
     if step.stage == "case":
         return f"case {one_line(step.case, 60)} ({step.number} of {step.total})"
+    if step.stage == "staff-code":
+        return f"waiting for {one_line(step.code, 200)}"
     return {"build": "compiling", "judge": "judging"}[step.stage]
 
 

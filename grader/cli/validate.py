@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from grader import steps
 from grader.backends import AUTO, CHOICES
 from grader.cli import arguments, interruption, setup
+from grader.cli.progress import in_words
 from grader.gpu import RaceJudge
 from grader.validation import Effort, reports, validate
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from grader.backends import Backend
     from grader.model import Assignment
     from grader.nvcc import Tools
+    from grader.steps import Step
 from grader.validation import Report
 
 _TELLINGS = 10
@@ -98,4 +101,12 @@ def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools
                 console.print(f"{done} of {of} steps done")
             interruption.stop_if_asked()
 
-        return validate(assignment, tools, effort, backend=backend, progress=progress)
+        def notice(sentence: str) -> None:
+            console.print(sentence, highlight=False, markup=False)
+
+        def hear(step: Step) -> None:
+            if step.stage == "staff-code":
+                notice(in_words(step))
+
+        with steps.heard_by(hear):
+            return validate(assignment, tools, effort, backend=backend, progress=progress, notice=notice)

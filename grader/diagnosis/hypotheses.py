@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from grader.data_files import load_module
 from grader.diagnosis.facts import agrees
 from grader.diagnosis.general import (
     CERTAIN_TESTS,
@@ -28,6 +27,7 @@ from grader.diagnosis.general import (
     moved_predictions,
     stored_elsewhere,
 )
+from grader.staff_code import load_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator

@@ -236,6 +236,10 @@ _DOCUMENT: Mapping[str, str] = {
     "document-twice": "`{name}` is given twice, first in line {line}",
     "document-character": "character {character} is not allowed in YAML",
     "document-tab": "a tab is here; expected blanks, for YAML takes no tabs before a value",
+    "document-colon": (
+        "no colon is expected here; a text with a colon in it needs quotes, and the keys of a level begin in "
+        "the same column"
+    ),
     "document-no-yaml": "not valid YAML: {problem}",
     "document-no-text": "not UTF-8 text",
 }

@@ -68,7 +68,12 @@ def student_view(grade: Grade, released: Released = "") -> Grade:
 
 
 def _error(grade: Grade, alias: Mapping[str, str]) -> str:
-    """What may be told of errors of ours: those of a hidden case name instructions that the kernel chose."""
+    """What may be told of errors of ours: those of a hidden case name instructions that the kernel chose.
+
+    One that names a hidden case, such as the oracle's, may say of what shape it is.
+    """
+    if _names_hidden(grade.error, alias):
+        return text_of("grader-error-hidden")
     broken = {case.case.id for case in grade.cases if case.verdict is Verdict.ERROR}
     if not grade.error or not broken & set(alias):
         return grade.error

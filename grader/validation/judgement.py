@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from grader.checks.wording import sizes
 from grader.model import Verdict
 from grader.validation.records import CaseUse, Stability
 
@@ -96,6 +97,18 @@ def _of_skeleton(report: Report) -> Iterator[str]:
         yield "the skeleton earns as much as the model solution; an empty hand-in must earn less"
 
 
+def of_large_cases(solution: TrialOutcome) -> Iterator[str]:
+    """What staff are told of cases whose shape is too large for the emulator."""
+    for large in solution.large:
+        case = f"case `{large.case}` ({sizes(large.shape)})" if large.shape else f"case `{large.case}`"
+        if large.given_up:
+            yield f"{case} is not judged where there is no GPU: {large.given_up}; {_SMALLER}"
+        else:
+            yield f"{case} takes {large.seconds:.0f} s, for each submission; {_SMALLER}"
+
+
+_SMALLER = "a smaller shape shows the same mistakes sooner"
+
 _RESULTS = ("compile", "output", "array", "kernel-output")
 """Checks of what a submission computes."""
 
@@ -140,6 +153,7 @@ def _of_controls(report: Report) -> Iterator[str]:
 
 
 def _warnings(report: Report, staff: Staff, assignment: Assignment) -> Iterator[str]:
+    yield from of_large_cases(report.solution)
     if not staff.skeleton:
         yield "there is no skeleton for students to begin with"
     if not report.mistakes or any(unjudged(mistake, outcome) for mistake, outcome in report.mistakes):

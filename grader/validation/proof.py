@@ -19,7 +19,8 @@ from grader.emulator.launch import STEPS
 from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.oracle import array_types, draw_inputs, expected_of, load_oracle
+from grader.oracle import array_types, draw_inputs, expected_of, in_case, load_oracle
+from grader.text import suggestion
 from grader.validation import judgement
 from grader.validation.judgement import case_uses, columns
 from grader.validation.mutants import barrier_mutants, interface_names, source_mutants
@@ -81,8 +82,11 @@ def validate(
     *,
     backend: Backend = EMULATOR,
     progress: Progress | None = None,
+    notice: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Prove an assignment; ``progress`` hears how many of how many trials are done.
+
+    ``notice`` hears at once what will make it take long.
 
     Raises:
         UsageError: a file of the staff's is missing or cannot be understood.
@@ -97,9 +101,12 @@ def validate(
     built = runner.build(staff.solution, staff.solution_file)
     runner.original = built
     solution = runner.attempt(_solution_trial(staff, effort.seed))
-    again = runner.attempt(_solution_trial(staff, effort.seed, feedback=True))  # built and planned
+    for sentence in judgement.of_large_cases(solution):
+        notice(sentence)
     report = _begun(assignment, staff, runner, solution, effort.seed)
-    report = replace(report, seconds=((PER_SUBMISSION[report.kind], again.seconds),))
+    if not solution.error:
+        again = runner.attempt(_solution_trial(staff, effort.seed, feedback=True))  # built and planned
+        report = replace(report, seconds=((PER_SUBMISSION[report.kind], again.seconds),))
     if judgement.is_full(solution):
         report = replace(report, baselines=_baselines(runner, effort.seed))
         runner.quick_steps = _quick_steps(runner, staff, effort.seed) if is_kernel(assignment) else STEPS
@@ -115,7 +122,7 @@ def _begun(
     assignment: Assignment, staff: Staff, runner: TrialRunner, solution: TrialOutcome, seed: int
 ) -> Report:
     skeleton = None
-    if staff.skeleton:
+    if staff.skeleton and not solution.error:  # else it would fail as the model solution did
         skeleton = runner.attempt(
             Trial("skeleton", f"skeleton{PurePath(staff.solution_file).suffix}", staff.skeleton, seed)
         )
@@ -256,9 +263,10 @@ def _family(
     outside: dict[tuple[str, str], list[str]] = {}
     for case in expand_cases(assignment, seed):
         inputs, shape = draw_inputs(oracle, case), dict(case.shape)
-        results_of_case = tuple(family(inputs, shape))
+        with in_case(case.id):
+            results_of_case = tuple(family(inputs, shape))
         outputs = dict.fromkeys(array for _, results in results_of_case for array in results)
-        expected = expected_of(oracle, inputs, shape, outputs)
+        expected = expected_of(oracle, inputs, shape, outputs, case.id)
         for name, results in results_of_case:
             for array, got in results.items():
                 cases_outside = outside.setdefault((name, array), [])
@@ -274,7 +282,9 @@ TABLE, EQUIVALENT = "mistakes.yaml", "equivalent.yaml"
 SUFFIXES = (".cu", ".yaml", ".yml", ".json")
 """What may be handed in: a source file, or a file of answers."""
 
-_KEYS = {"title", "wrong", "loses"}
+_KEYS = ("title", "wrong", "loses")
+_FIRST = "first"
+"""The keys of a mistake in the table, and one that says what its author must be told first."""
 
 
 def read_staff(assignment: Assignment) -> Staff:
@@ -329,11 +339,15 @@ def _is_handed_in(path: Path) -> bool:
 
 
 def _entry(path: Path, name: str, entry: Any, items: set[str]) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401 - YAML
-    if not isinstance(entry, dict) or not set(entry) >= _KEYS or not isinstance(entry["loses"], list):
+    if not isinstance(entry, dict) or not set(entry) >= set(_KEYS) or not isinstance(entry["loses"], list):
         raise UsageError(f"{path}: {name}: expected `title`, `wrong` and `loses`, a list of rubric items")
-    unknown = [str(item) for item in entry["loses"] if item not in items]
-    if unknown:
-        raise UsageError(f"{path}: {name}: loses `{unknown[0]}`, which the rubric does not have")
+    unknown = next((key for key in entry if key not in {*_KEYS, _FIRST}), None)
+    if unknown is not None:
+        raise UsageError(f"{path}: {name}: unknown key `{unknown}`; {suggestion(unknown, (*_KEYS, _FIRST))}")
+    missing = next((str(item) for item in entry["loses"] if item not in items), None)
+    if missing is not None:
+        hint = suggestion(missing, sorted(items))
+        raise UsageError(f"{path}: {name}: loses `{missing}`, which the rubric does not have; {hint}")
     return str(entry["title"]), tuple(map(str, entry["loses"]))
 
 

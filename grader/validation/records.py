@@ -58,13 +58,26 @@ class Made(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class LargeCase:
+    """A case that takes long: its run took so many ``seconds``.
+
+    ``given_up`` says why the emulator did not follow it to its end; empty where it did.
+    """
+
+    case: str
+    shape: Named[int]
+    seconds: float
+    given_up: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TrialOutcome:
     """What became of a trial.
 
     ``failed`` are the items that it lost, ``charged`` those of them that cost points and are no matter of
     style, ``kills`` the items that failed in each case (a plan's id stands for all cases drawn from it).
     ``unchanged`` says that nvcc's default build made the same of it as of the model solution.
-    ``first_loss`` is what is said of the first item that it lost.
+    ``first_loss`` is what is said of the first item that it lost. ``large`` are cases that took long.
     ``error`` is ours. ``same_as`` names the mutant that this one is the same program as: only that one ran.
     """
 
@@ -81,6 +94,7 @@ class TrialOutcome:
     unchanged: bool = False
     seconds: float = 0.0
     first_loss: str = ""
+    large: tuple[LargeCase, ...] = ()
     error: str = ""
     same_as: str = ""
 

@@ -27,9 +27,10 @@ from grader.emulator.launch import STEPS
 from grader.errors import GraderError, OurError, log_swallowed
 from grader.kinds import kind_of
 from grader.kinds.answers.sheets import with_expressions_worked_out
+from grader.messages import clause
 from grader.model import Submission, Verdict
 from grader.validation.mutants import without_barrier
-from grader.validation.records import Made, TrialOutcome
+from grader.validation.records import LargeCase, Made, TrialOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,12 +39,15 @@ if TYPE_CHECKING:
     from typing import Self
 
     from grader.backends import Backend
-    from grader.model import Assignment, Build, Grade, ItemGrade, Named
+    from grader.model import Assignment, Build, CaseEvidence, Grade, ItemGrade, Named
     from grader.nvcc import Tools
     from grader.pipeline import Plan
     from grader.validation.records import Trial
 
     Progress = Callable[[int, int], None]
+
+LONG_SECONDS = 10.0
+"""A case that takes so long is told to staff: each submission, mistake and mutant waits for it."""
 
 QUICK_STEPS = STEPS // 25
 """How far a mutant is followed: enough for any model solution of a lesson, checked before it is used."""
@@ -161,6 +165,7 @@ def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool
         kills=_frozen(kills),
         built=built,
         first_loss=_first_loss(grade),
+        large=() if trial.quick else large_cases(grade.evidence.cases if grade.evidence else ()),
         error=_our_error(grade),
     )
 
@@ -185,6 +190,15 @@ def _is_charged(item: ItemGrade) -> bool:
 
 def _frozen(kills: dict[str, list[str]]) -> Named[tuple[str, ...]]:
     return tuple((case, tuple(dict.fromkeys(items))) for case, items in kills.items())
+
+
+def large_cases(cases: Iterable[CaseEvidence]) -> tuple[LargeCase, ...]:
+    """The cases that the emulator gave up as too much work, or that took it long."""
+    return tuple(
+        LargeCase(case.case.id, case.case.shape, case.seconds, clause(case.too_much_work))
+        for case in cases
+        if case.too_much_work or case.seconds >= LONG_SECONDS
+    )
 
 
 def _first_loss(grade: Grade) -> str:

@@ -102,3 +102,12 @@ def test_a_share_of_the_model_solution_is_not_estimated(write: Write) -> None:
         "timing.estimate_for: `h300` means nothing here; did you mean `h200`?",
         "rubric[2].full_at: expected a number beside `estimate: true`: nobody estimates the model solution",
     ]
+
+
+def test_a_misspelt_baseline_of_the_timing_is_told_once(write: Write) -> None:
+    """The item that names the right one is not told to name the wrong one as well."""
+    text = SOUND.replace("timing: {", "timing: {baseline: naiv, ")
+    with pytest.raises(SpecError) as caught:
+        load_assignment(write(text + SPEEDUP % "none_below: 1, full_at: 2"))
+    (problem,) = caught.value.problems
+    assert problem.endswith("timing.baseline: the reference has no kernel `naiv.cu`; did you mean `naive`?")

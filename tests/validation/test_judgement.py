@@ -10,7 +10,7 @@ import pytest
 
 from grader.model import Verdict
 from grader.validation.judgement import judged, stability
-from grader.validation.records import CaseUse, Explained, Report
+from grader.validation.records import CaseUse, Explained, LargeCase, Report
 from grader.validation.reports import verdict
 from tests.bundled import bundled
 from tests.validation.made_up import STAFF, mistake, mutant, outcome, report, survivors
@@ -187,4 +187,19 @@ def test_other_seeds_must_show_the_same() -> None:
     assert found.strays == (
         "the model solution (seed 7) loses memory",
         "m.cu (seed 3) loses right; the table says memory",
+    )
+
+
+def test_a_case_that_is_too_large_for_the_emulator_is_told_and_no_problem(assignment: Assignment) -> None:
+    """With its shape, how long it takes or why it was given up, and what to do."""
+    large = (
+        LargeCase("wide", (("M", 512), ("N", 512)), 31.4),
+        LargeCase("wider", (), 2.0, "too much work for the emulator: it takes more memory than there is"),
+    )
+    found = judged(report(solution=outcome("model solution", large=large)), STAFF, assignment)
+    assert found.sound
+    smaller = "; a smaller shape shows the same mistakes sooner"
+    assert found.warnings[:2] == (
+        f"case `wide` (M = N = 512) takes 31 s, for each submission{smaller}",
+        f"case `wider` is not judged where there is no GPU: {large[1].given_up}{smaller}",
     )

@@ -81,7 +81,18 @@ def test_explanations_are_read(assignment: Assignment) -> None:
         (
             "mistakes.yaml",
             TABLE.replace("[memory]", "[speed]"),
-            "loses `speed`, which the rubric does not have",
+            "loses `speed`, which the rubric does not have; did you mean `speedup`?",
+        ),
+        (
+            "mistakes.yaml",
+            TABLE.replace("[memory]", "[memry]"),
+            "loses `memry`, which the rubric does not have; did you mean `memory`?",
+        ),
+        ("mistakes.yaml", f"{TABLE}  frist: x\n", "no_guard.cu: unknown key `frist`; did you mean `first`?"),
+        (
+            "mistakes.yaml",
+            TABLE.replace("no guard", "no: guard"),
+            "mistakes.yaml:2:12: no colon is expected here",
         ),
         ("mistakes.yaml", TABLE.replace("[memory]", "memory"), "a list of rubric items"),
         ("mistakes.yaml", "- no_guard.cu\n", "expected a table of mistakes by file name"),

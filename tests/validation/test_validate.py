@@ -46,6 +46,20 @@ def test_a_table_that_cannot_be_read_is_refused_before_anything_is_built(
     assert "mistakes.yaml: expected a table of mistakes by file name" in capsys.readouterr().err
 
 
+def test_a_case_that_is_too_large_for_the_emulator_is_told_before_mutants_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who waits for it reads why, and so does the report; the assignment is none the worse for it."""
+    monkeypatch.setattr("grader.plan.ALL_WORK", 10)
+    monkeypatch.setattr("grader.plan.LEAST_WORK", 10)
+    home = small_assignment.write(tmp_path)
+    _, report = _validated(home, tmp_path, "-j", "1")
+    told = "case `whole` (N = 64) is not judged where there is no GPU: too much work for the emulator: after "
+    assert [line for line in report["warnings"] if line.startswith(told)]
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.index(told) < said.index("steps done")
+
+
 def test_questions_prove_themselves_without_an_emulator(tmp_path: Path) -> None:
     """Its mistakes are files of answers, there are no mutants, and the report says what took how long."""
     told = tmp_path / "report.json"

@@ -59,7 +59,7 @@ from grader.model import (
     Visibility,
 )
 from grader.nvcc import build_program
-from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
+from grader.oracle import array_types, draw_inputs, in_case, load_oracle, make_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -152,7 +152,9 @@ def _timing(plan: Plan, submission: Submission, tools: Tools, evidence: Evidence
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
     """What the function is given in a case, with the names that the student's file has for it."""
     interface = assignment.function
-    drawn = make_arguments(interface, dict(case.shape), draw_inputs(oracle, case), {})
+    arrays = draw_inputs(oracle, case)
+    with in_case(case.id):
+        drawn = make_arguments(interface, dict(case.shape), arrays, {})
     names = dict(built.student_names)
     with_names = (replace(argument, student_name=names.get(argument.name, "")) for argument in drawn)
     return tuple(map(with_zeros, with_names)) if interface.outputs == "zeros" else tuple(with_names)

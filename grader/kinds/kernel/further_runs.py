@@ -25,7 +25,7 @@ from grader.errors import log_swallowed
 from grader.kinds.kernel.planning import arguments
 from grader.model import ExampleArray, Finding, Visibility
 from grader.nvcc.launch import plan_launch
-from grader.oracle import are_right
+from grader.oracle import OracleStoppedError, are_right, expected_of
 from grader.precision import numbers
 
 if TYPE_CHECKING:
@@ -141,6 +141,9 @@ class Attempts:
         self.budget.left -= LEAST
         try:
             return self._is_wrong(case)
+        except OracleStoppedError:
+            self.budget.left = 0
+            return False
         except Exception:  # noqa: BLE001 - a shape that the oracle or the launch does not take is no smaller one
             log_swallowed("running a smaller shape")
             return False
@@ -160,7 +163,7 @@ class Attempts:
             for a in arguments_of_case
             if a.direction in ("in", "inout") and _is_array(a.value)
         }
-        expected = self.oracle.expected(read, shape)
+        expected = expected_of(self.oracle, read, shape, [name for name, _ in run.outputs])
         if not any(compare(name, output, *expected[name]).wrong for name, output in run.outputs):
             return False
         arrays = example_of(
@@ -301,7 +304,7 @@ def _is_right(
     run = kernel.again(launch, tuple(arguments[position] for position in order), STEPS)
     if not run.completed or not run.outputs:
         return False
-    return are_right(oracle, arguments, dict(case.case.shape), run.outputs)
+    return are_right(oracle, arguments, case.case, run.outputs)
 
 
 def _marked(case: CaseEvidence) -> CaseEvidence:

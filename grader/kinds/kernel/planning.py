@@ -17,7 +17,7 @@ from grader.kinds import require_built, staff_submission
 from grader.model import Argument, Build, Finding
 from grader.nvcc import assemble, build_at
 from grader.nvcc.launch import plan_launch
-from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
+from grader.oracle import array_types, draw_inputs, in_case, load_oracle, make_arguments
 from grader.plan import TimingStaff
 from grader.precision import numpy_type
 
@@ -52,7 +52,8 @@ def plan(drawn: Plan, tools: Tools) -> Plan:
 def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
     """The arguments of a case's launch for the kernel of a build, with what it calls them."""
     arrays = draw_inputs(oracle, case)
-    unnamed = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(built.constants))
+    with in_case(case.id):
+        unnamed = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(built.constants))
     names = dict(built.student_names)
     with_names = (replace(argument, student_name=names.get(argument.name, "")) for argument in unnamed)
     return tuple(_with_offset(argument, case.offset) for argument in with_names)

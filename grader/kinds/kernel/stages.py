@@ -45,7 +45,7 @@ from grader.model import (
 )
 from grader.nvcc import build_at
 from grader.nvcc.launch import plan_launch
-from grader.oracle import are_right, array_types, expected_of, load_oracle
+from grader.oracle import are_right, array_types, expected_of, in_case, load_oracle
 from grader.precision import numbers
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def _finished(
 def _is_right(cases: tuple[PreparedCase, ...], oracle: Oracle, case: Case, run: Run) -> bool:
     """Whether a run of one of the cases left the outputs that the oracle expects."""
     arguments_of_case = next(prepared.arguments for prepared in cases if prepared.case.id == case.id)
-    return run.completed and are_right(oracle, arguments_of_case, dict(case.shape), run.outputs)
+    return run.completed and are_right(oracle, arguments_of_case, case, run.outputs)
 
 
 def _judged(plan: Plan, prepared: PreparedCase, case_run: CaseRun, oracle: Oracle) -> CaseEvidence:
@@ -283,14 +283,15 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     case, case_run, run = launched.case, launched.case_run, launched.case_run.run
     inputs = launched.arrays("in", "inout")
     names = [name for name, _ in run.outputs]
-    expected = expected_of(oracle, inputs, dict(case.shape), names) if names else {}
+    expected = expected_of(oracle, inputs, dict(case.shape), names, case.id) if names else {}
     comparisons, unlike = [], list[Finding]()
     unoptimised = dict(run.unoptimised) if is_clean(run.findings) else {}
     warp_by_warp = dict(run.warp_by_warp)
     for name, output in run.outputs:
         values, bound = expected[name]
         unwritten = untouched(output, launched.contents("out", "inout")[name])
-        comparison = compare(name, output, values, bound, poison=unwritten)
+        with in_case(case.id):
+            comparison = compare(name, output, values, bound, poison=unwritten)
         comparison = replace(comparison, label=launched.label(name))
         if name in unoptimised:
             unlike += _unlike(

@@ -14,6 +14,7 @@ from grader.gpu.timing_job import TimingJob
 from grader.kinds.kernel.planning import timing_sets
 from grader.model import Finding, Launch, Timing
 from grader.nvcc.launch import plan_launch
+from grader.oracle import expected_of
 from grader.precision import numbers
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ def _question(
 
 def _expected(arguments: tuple[Any, ...], oracle: Oracle, shape: dict[str, int]) -> Expected:
     inputs = {a.name: numbers(a.value) for a in arguments if a.direction in ("in", "inout")}
-    return oracle.expected(inputs, shape)
+    outputs = [argument.name for argument in arguments if argument.direction in ("out", "inout")]
+    return expected_of(oracle, inputs, shape, outputs)
 
 
 def _occupancy(observed: Observed, answer: HarnessAnswer, job: TimingJob) -> float | None:

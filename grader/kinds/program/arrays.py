@@ -129,7 +129,7 @@ def verify(assignment: Assignment, oracle: Oracle | None, cases: Iterable[Case])
         _verify_files(case, oracle)
         for check in _looking_at(ArrayCheck.in_rubric(assignment.rubric), case):
             try:
-                _expected(check, _able(check, oracle), _given(check, _able(check, oracle), case))
+                _expected(check, _able(check, oracle), _given(check, _able(check, oracle), case), case)
             except OurError as problem:
                 raise UsageError(f"rubric item `{check.item.id}`: {problem}") from None
             _require_same_each_time(check, oracle, case)
@@ -137,7 +137,7 @@ def verify(assignment: Assignment, oracle: Oracle | None, cases: Iterable[Case])
             try:
                 given = _given(launched, _able(launched, oracle), case)
                 missing = sorted(set(given.arrays) - set(launched.arguments))
-                _expected(launched, _able(launched, oracle), given)
+                _expected(launched, _able(launched, oracle), given, case)
             except OurError as problem:
                 raise UsageError(f"rubric item `{launched.item.id}`: {problem}") from None
             if missing:
@@ -204,7 +204,7 @@ def _in_device_memory(
             )
             return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
         inputs[argument] = array
-    values, bound = _expected(check, able, _Given(given.shape, inputs))
+    values, bound = _expected(check, able, _Given(given.shape, inputs), case)
     _, after = launch.pointers.get(check.arguments.index(check.output), (b"", b""))
     written = _as_array(after, np.dtype(check.dtype), values.shape)
     if written is None:
@@ -239,7 +239,7 @@ def _in_file(
 ) -> Comparison | Finding:
     output, able = check.output, _able(check, oracle)
     given = _given(check, able, case)
-    values, bound = _expected(check, able, given)
+    values, bound = _expected(check, able, given, case)
     written = _read(run, check.of, np.dtype(check.dtype), values.shape)
     if isinstance(written, str):
         return Finding(FindingKind.WRONG_OUTPUT, written, address=output)
@@ -298,9 +298,11 @@ def _able(check: ArrayCheck | KernelOutputCheck, oracle: Oracle | None) -> Oracl
     return oracle
 
 
-def _expected(check: ArrayCheck | KernelOutputCheck, oracle: Oracle, given: _Given) -> tuple[Array, Array]:
+def _expected(
+    check: ArrayCheck | KernelOutputCheck, oracle: Oracle, given: _Given, case: Case
+) -> tuple[Array, Array]:
     """The values of the item's output, and how far off each may be."""
-    return expected_of(oracle, given.arrays, dict(given.shape), [check.output])[check.output]
+    return expected_of(oracle, given.arrays, dict(given.shape), [check.output], case.id)[check.output]
 
 
 def _read(run: ProgramRun, file: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array | str:

@@ -1,0 +1,94 @@
+"""An oracle that fails, prints or does not end, seen from the command line and in what students read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline, staff_code
+from grader.assignment import load_assignment
+from grader.cli import main
+from grader.errors import OurError
+from grader.model import Submission
+from grader.nvcc import Tools, find_toolchain
+from grader.reports.files import of_submission
+from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
+from tests.validation import small_assignment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENDLESS = "    while shape['N'] == {size}: pass\n    twice = "
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The folder of a small assignment, with the model solution as somebody's file beside it."""
+    (tmp_path / "mine.cu").write_text(small_assignment.SOLUTION)
+    return small_assignment.write(tmp_path)
+
+
+def _change_oracle(home: Path, said: str, changed: str) -> Path:
+    file = home.parents[1] / "reference/double/oracle.py"
+    text = file.read_text()
+    assert said in text
+    file.write_text(text.replace(said, changed))
+    return file
+
+
+def test_a_check_whose_oracle_never_ends_says_which_and_where(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3, as for an oracle that fails, with the file, the function, the case and the seconds."""
+    monkeypatch.setattr(staff_code, "SECONDS", 0.5)
+    oracle = _change_oracle(home, "    twice = ", ENDLESS.format(size=45))
+    assert main(["check", str(home), str(home.parents[1] / "mine.cu")]) == 3
+    told = (
+        f"grader: case `odd`: {oracle}:11: the oracle's `expected` was stopped after 0 seconds; make the case"
+    )
+    assert told in capsys.readouterr().err
+
+
+def test_a_validation_whose_oracle_never_ends_waits_for_it_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says what it waits for, and does not try the skeleton on the same oracle."""
+    monkeypatch.setattr(staff_code, "SECONDS", 0.5)
+    oracle = _change_oracle(home, "    twice = ", ENDLESS.format(size=45))
+    assert main(["validate", str(home), "--backend", "emulator"]) == 3
+    printed = capsys.readouterr()
+    assert "".join(printed.err.split()) == f"waitingfortheoracle's`expected`({oracle})"
+    assert " ".join(printed.out.split()).count("was stopped after 0 seconds") == 1
+
+
+def test_an_oracle_that_prints_spoils_no_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it prints is on standard error."""
+    _change_oracle(home, "    twice = ", '    print("I am here")\n    twice = ')
+    assert main(["check", str(home), str(home.parents[1] / "mine.cu"), "--format", "sarif"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["version"] == "2.1.0"
+    assert "I am here" in printed.err
+
+
+def test_an_oracle_that_fails_in_a_hidden_case_tells_students_nothing_of_it(home: Path) -> None:
+    """Its message names the case and its shape, which is for staff."""
+    _change_oracle(
+        home, "    twice = ", "    if shape['N'] == 1: raise ValueError(f'N is {shape}')\n    twice = "
+    )
+    assignment = load_assignment(home)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
+    plan = pipeline.make_plan(assignment, 1, tools, visible_only=False)
+    submission = Submission("ada", "ada.cu", small_assignment.SOLUTION.encode(), "")
+    with pytest.raises(
+        OurError, match=r"case `one`: .*oracle\.py:11: the oracle's `expected` failed"
+    ) as told:
+        pipeline.grade(plan, submission, tools)
+    written = of_submission(pipeline.failed(plan, submission, str(told.value)), source=[])
+    for_staff = {"staff.html", "record.json", "grade.json"}
+    assert all("oracle" in written[name] for name in for_staff & set(written))
+    shown = {name: text for name, text in written.items() if name not in for_staff}
+    assert len(shown) >= 3
+    assert not [name for name, text in shown.items() if "`one`" in text or "oracle" in text]
