@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -174,7 +175,7 @@ def test_what_does_not_belong_together_is_refused(
         assert says in said
         assert said.count("\n") == 1
     assert not (tmp_path / "nothing").exists()
-    assert not (tmp_path / "all/grades").exists()
+    assert not (tmp_path / "all").exists()
 
 
 def test_what_parts_differ_in_is_said_as_people_say_it(
@@ -197,7 +198,9 @@ def test_what_parts_differ_in_is_said_as_people_say_it(
             shutil.copytree(folder, tmp_path / "two/grades" / folder.name, dirs_exist_ok=True)
         capsys.readouterr()
         assert merged(tmp_path / "one", tmp_path / "two", tmp_path / "all") == 2
-        assert capsys.readouterr().err.endswith(f"{tmp_path / 'two'} differ in {says}\n")
+        assert capsys.readouterr().err.endswith(
+            f"{tmp_path / 'two'} differ in {says}; grade one of them again as the other was\n"
+        )
 
 
 def test_a_class_whose_students_are_in_two_parts_is_refused(
@@ -209,7 +212,10 @@ def test_a_class_whose_students_are_in_two_parts_is_refused(
         assert graded(handed_in, one, *options) == 0
         assert graded(handed_in, two, *options) == 0
         assert merged(one, two, tmp_path / "all") == 2
-        assert f"`ada` is in {one} and in {two}" in capsys.readouterr().err
+        said = (
+            f"`ada`, `boris`, `chidi`, `dolores` and `emil` are in {one} and in {two}; leave one of them out"
+        )
+        assert said in capsys.readouterr().err
 
 
 def test_other_grades_are_not_written_over(
@@ -223,7 +229,65 @@ def test_other_grades_are_not_written_over(
     assert "holds other grades: they differ in seed (99 → " in capsys.readouterr().err
     assert merged(*parts, parts[0]) == 2
     assert f"{parts[0]} is one of the parts; choose another folder with -o" in capsys.readouterr().err
+    assert merged(*parts, parts[0] / "grades") == 2
+    said = (
+        f"{parts[0] / 'grades'} lies in {parts[0]}, which is one of the parts; choose another folder with -o"
+    )
+    assert said in capsys.readouterr().err
     assert OutFolder(parts[0]).submissions() == ("ada", "chidi", "emil")
+
+
+@pytest.mark.parametrize(("first", "then"), [((), ("--anonymous",)), (("--anonymous",), ())])
+def test_a_class_without_names_is_not_merged_over_one_with_names(
+    first: tuple[str, ...],
+    then: tuple[str, ...],
+    handed_in: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nor the other way round: names would stay beside pseudonyms in a folder that is said to hold none."""
+    assert graded(handed_in, tmp_path / "all", *first) == 0
+    parts = shards(handed_in, tmp_path, 2, *then)
+    before = sorted(path for path in (tmp_path / "all").rglob("*") if path.name != ".lock")
+    capsys.readouterr()
+    assert merged(*parts, tmp_path / "all") == 2
+    named, nameless = (parts[0], tmp_path / "all") if first else (tmp_path / "all", parts[0])
+    said = f"{named} names students, and {nameless} nobody; choose another folder with -o"
+    assert said in capsys.readouterr().err
+    assert sorted(path for path in (tmp_path / "all").rglob("*") if path.name != ".lock") == before
+
+
+def test_who_is_in_no_part_any_more_is_said(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `grade` does, whose grade is moved out of the class is named."""
+    assert graded(handed_in, tmp_path / "all") == 0
+    (tmp_path / "fewer").mkdir()
+    for student in STUDENTS[:3]:
+        os.link(handed_in / f"{student}.yaml", tmp_path / "fewer" / f"{student}.yaml")
+    parts = shards(tmp_path / "fewer", tmp_path, 2)
+    capsys.readouterr()
+    assert merged(*parts, tmp_path / "all") == 0
+    assert f"moved to {tmp_path}/all/removed: `dolores` and `emil`" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_with_what_to_do(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In words, without the system's numbers: which file could not be copied where, why, and a hint."""
+    parts = shards(handed_in, tmp_path, 1)
+    (tmp_path / "shard-1/grades/ada/large").write_bytes(bytes(500_000))
+    capsys.readouterr()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, limits[1]))
+    try:
+        assert merged(*parts, tmp_path / "all") == 3
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    said = (
+        f"large: cannot be copied to {tmp_path}/all: File too large; free some space or choose another folder"
+    )
+    assert said in capsys.readouterr().err
 
 
 def test_a_shard_is_not_graded_into_the_folder_of_another(

@@ -207,8 +207,13 @@ class OutFolder:
             shutil.copytree(other.path / GRADES / submission, part, symlinks=True)
             shutil.rmtree(target, ignore_errors=True)
             part.rename(target)
-        except shutil.Error as problems:  # with a tuple for each file
-            raise StorageError(f"{target}: cannot be written: {problems.args[0][0][2]}") from None
+        except shutil.Error as problems:  # with a tuple for each file: where from, where to, why
+            source, _, why = problems.args[0][0]
+            reason = why.partition("] ")[2].partition(": ")[0] or why  # less its number and the paths again
+            raise StorageError(
+                f"{source}: cannot be copied to {self.path}: {reason}; free some space or choose another "
+                "folder with -o"
+            ) from None
         except OSError as problem:
             raise StorageError(_cannot(target, problem)) from None
 

@@ -49,7 +49,6 @@ from grader.reports import class_page, grade_json, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.submission import further_lines, lines
-from grader.text import quoted
 
 if TYPE_CHECKING:
     import argparse
@@ -235,11 +234,6 @@ def _wonder(grades: Sequence[Grade]) -> str:
     return "" if any(unadjusted(grade).score for grade in grades) else "nobody has a point"
 
 
-def _say_removed(names: tuple[str, ...], out: OutFolder) -> None:
-    if names:
-        _say([f"no longer in the class, moved to {out.path}/removed: {quoted(names)}"])
-
-
 def _dry_run(options: argparse.Namespace, download: Download) -> int:
     """Show what the download is understood as; 2 where `grade` would ask."""
     screen = setup.console()
@@ -305,7 +299,7 @@ def _grade_class(
         grading = executor.grade(session.seed, to_grade)
         graded = _grade_all(options, assignment, grading, len(to_grade), out, valid.values(), final, written)
     out.note_class(ids, of=digest_of_class(whole) if options.shard else "")
-    _say_removed(out.remove_others(ids), out)
+    setup.say_removed(out.remove_others(ids), out.path)
     merged = valid | graded
     grades = adjusting.adjust_class(out, [merged[name] for name in ids], adjustments, identities)
     if kind_of(assignment).compiles and not others:

@@ -16,6 +16,7 @@ from grader.errors import OurError, StorageError, UsageError
 from grader.nvcc.cache import builds_folder
 from grader.reports.wording import unscored
 from grader.submission import read_submission, wanted_by
+from grader.text import quoted
 
 if TYPE_CHECKING:
     import argparse
@@ -209,6 +210,13 @@ def print_for_judge(
     if unscored(grade):
         return OurError.exit_code
     return int(options.fail_under is not None and below(grade, options.fail_under))
+
+
+def say_removed(names: Sequence[str], out: Path) -> None:
+    """Say whose grades were moved out of a class."""
+    if names:
+        sentence = f"no longer in the class, moved to {out}/removed: {quoted(names)}"
+        console(stderr=True).print(sentence, soft_wrap=True)
 
 
 def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:
