@@ -160,6 +160,8 @@ def run(options: argparse.Namespace) -> int:
     assignment = setup.staff_assignment(options)
     if options.shard and setup.seed(options, assignment) is None:
         raise UsageError(f"--shard {options.shard} needs --seed, the same for all {options.shard.of} of them")
+    if options.out is not None:
+        downloads.must_lie_apart(options.out, options.submissions)
     download = downloads.download(options.submissions, assignment, options.roster)
     if options.dry_run:
         return _dry_run(options, download)
