@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -18,6 +19,7 @@ from grader.cli.main import main
 from tests.documents import blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 STUDENTS = ("ada", "boris", "chidi", "dolores", "emil")
@@ -216,6 +218,33 @@ def test_a_class_whose_students_are_in_two_parts_is_refused(
             f"`ada`, `boris`, `chidi`, `dolores` and `emil` are in {one} and in {two}; leave one of them out"
         )
         assert said in capsys.readouterr().err
+
+
+def test_parts_may_be_such_as_can_only_be_read(
+    handed_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may be somebody else's, or on another machine's disk: nothing is opened there to be written."""
+    parts = shards(handed_in, tmp_path, 2)
+    opened: Callable[..., object] = type(tmp_path).open
+
+    def refuse(path: Path, mode: str = "r", *options: int, **named: str) -> object:
+        if set(mode) & set("wax+") and any(path.is_relative_to(part) for part in parts):
+            raise OSError(errno.EROFS, "Read-only file system")
+        return opened(path, mode, *options, **named)
+
+    monkeypatch.setattr(type(tmp_path), "open", refuse)
+    assert merged(*parts, tmp_path / "all") == 0
+
+
+def test_a_part_that_is_being_graded_is_waited_for(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of it would be merged."""
+    parts = shards(handed_in, tmp_path, 2)
+    capsys.readouterr()
+    with OutFolder(parts[1]).locked():
+        assert merged(*parts, tmp_path / "all") == 2
+    assert f"{parts[1]}: another grader is writing here; wait for it\n" in capsys.readouterr().err
 
 
 def test_other_grades_are_not_written_over(

@@ -34,10 +34,7 @@ def session_for(
 
     Raises UsageError where the folder is another program's.
     """
-    try:
-        earlier = out.session()
-    except UsageError as problem:
-        raise UsageError(f"{problem}; choose an empty folder with -o") from None
+    earlier = out.session()
     if seed is None:
         seed = earlier.seed if earlier else draw_seed()
     return BatchSession(

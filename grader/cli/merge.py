@@ -39,11 +39,10 @@ def run(options: argparse.Namespace) -> int:
     """Merge the parts and show the table of the class; 3 with errors of ours."""
     into = OutFolder(options.out)
     folders = [OutFolder(path) for path in {path.resolve(): path for path in options.parts}.values()]
-    must_be_another(into, folders)  # before the locks: it would be found locked
+    must_be_another(into, folders)
     with ExitStack() as locks:
         for folder in folders:
-            folder.graded_session()  # before the lock, which makes a folder where there is none
-            locks.enter_context(folder.locked())
+            locks.enter_context(folder.unchanging())
         parts = parts_of(folders)  # no folder is made where they are refused
         locks.enter_context(into.locked())
         merged = merge(parts, into)
