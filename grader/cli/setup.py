@@ -16,7 +16,7 @@ from grader.errors import OurError, StorageError, UsageError
 from grader.nvcc.cache import builds_folder
 from grader.reports.wording import unscored
 from grader.submission import read_submission, wanted_by
-from grader.text import quoted
+from grader.text import count, quoted
 
 if TYPE_CHECKING:
     import argparse
@@ -119,11 +119,14 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
         return submission
     from grader.cli.downloads import download  # noqa: PLC0415 - one file is no download
 
-    candidates = download(path, assignment).submissions
-    if len(candidates) == 1:
-        return candidates[0]
+    whole = download(path, assignment)
+    if len(whole.submissions) == 1 and not whole.questions:
+        return whole.submissions[0]
+    several = f"holds {count(len(whole.submissions), 'submission')}"
+    if whole.questions:
+        several += ", and more of which it is in doubt whose it is"
     raise UsageError(
-        f"{path}: holds {len(candidates)} submissions; `{command}` takes one, `grade` takes a class. "
+        f"{path}: {several}; `{command}` takes one, `grade` takes a class. "
         f"As one student's it is refused: {submission.problem.message}"
     )
 
