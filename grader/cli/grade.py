@@ -157,6 +157,11 @@ def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
     if options.out is None and not options.dry_run:
         raise UsageError("-o OUT is missing: where grades and reports go")
+    if options.only and options.fresh:
+        raise UsageError(
+            "--only grades one submission again, and --fresh everything, with a new seed: leave one of them "
+            "out"
+        )
     assignment = setup.staff_assignment(options)
     if options.shard and setup.seed(options, assignment) is None:
         raise UsageError(f"--shard {options.shard} needs --seed, the same for all {options.shard.of} of them")
@@ -270,7 +275,7 @@ def _grade_class(
     download, identities = _pseudonymous(options, download, out)
     submissions = download.submissions
     session = session_for(out, executor.setting, assignment, _seed(options, assignment), options.shard)
-    must_be_known(submissions, options.only)
+    must_be_known(submissions, options.only, whole, options.shard)
     earlier = out.session()
     anew = earlier is not None and earlier.assignment != session.assignment
     others = others_of_class(out, submissions) if options.only and earlier is not None and not anew else ()

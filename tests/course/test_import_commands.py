@@ -265,7 +265,31 @@ def test_one_submission_can_be_graded_again(
     changed = [path.parent.name for path, time in before.items() if path.stat().st_mtime_ns != time]
     assert changed == ["lovelaceada_12345"]
     assert main([*command, "--only", "nobody"]) == 2
-    assert "--only nobody: no submission is called so" in capsys.readouterr().err
+    assert "--only nobody: no submission is called so; --dry-run lists them" in capsys.readouterr().err
+    assert main([*command, "--only", "lovelaceada"]) == 2
+    said = "--only lovelaceada: no submission is called so; did you mean `lovelaceada_12345`?"
+    assert said in capsys.readouterr().err
+
+
+def test_one_submission_and_everything_are_not_asked_for_at_once(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--fresh draws a new seed for all, and the others, which stay as they are, were graded with another."""
+    out = tmp_path / "out"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    assert main([*command, "--fresh", "--only", "lovelaceada_12345"]) == 2
+    assert "and --fresh everything, with a new seed: leave one of them out" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_who_is_in_another_shard_is_said_to_be(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are in the class, and it is the shard that is another one."""
+    command = ["grade", QUESTIONS, str(canvas), "--skip-unmatched", "-o", str(tmp_path / "out")]
+    assert main([*command, "--shard", "1/2", "--only", "lovelaceada_12345"]) == 2
+    said = "--only lovelaceada_12345: is not in shard 1/2 but in another one; name that with --shard"
+    assert said in capsys.readouterr().err
 
 
 def test_one_file_graded_again_leaves_the_class_as_it_is(
