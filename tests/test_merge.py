@@ -347,6 +347,26 @@ def test_what_is_no_shard_is_refused(text: str, capsys: pytest.CaptureFixture[st
     assert "expected a part and how many there are, such as 2/8" in capsys.readouterr().err
 
 
+def test_a_job_of_the_array_in_the_documents_is_submitted_again_alone(
+    handed_in: Path, tmp_path: Path
+) -> None:
+    """Slurm counts one job in it then, and it takes the same part of the class as it did among all."""
+    (script,) = (block for block in blocks("docs/clusters.md", "bash") if "#SBATCH --array" in block)
+    for written, tried in {
+        "tiled-matmul": "memory-analysis",
+        "submissions/": f"{handed_in}/",
+        "grader grade": f"{sys.executable} -m grader grade",
+    }.items():
+        script = script.replace(written, tried)
+    (tmp_path / "parts").mkdir()
+    variables = {"SLURM_ARRAY_TASK_ID": "3", "SLURM_CPUS_PER_TASK": "1"}
+    for count in ("8", "1"):
+        alone = os.environ | variables | {"SLURM_ARRAY_TASK_COUNT": count}
+        subprocess.run(["/bin/bash", "-c", script], cwd=tmp_path, env=alone, check=True)
+    session = OutFolder(tmp_path / "parts/3").graded_session()
+    assert session.shard == "3/8"
+
+
 def test_the_job_for_kubernetes_in_the_documents_grades_its_part(handed_in: Path, tmp_path: Path) -> None:
     """Its command, for two parts with the index that Kubernetes counts, and the volume in another folder."""
     (text,) = (block for block in blocks("docs/clusters.md", "yaml") if "kind: Job" in block)
