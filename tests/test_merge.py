@@ -151,6 +151,11 @@ def test_what_does_not_belong_together_is_refused(
     assert graded(handed_in, tmp_path / "again", "--shard", "1/2") == 0
     assert graded(handed_in, tmp_path / "seed", "--shard", "2/2", "--seed", "99") == 0
     assert graded(handed_in, tmp_path / "nameless", "--shard", "2/2", "--anonymous") == 0
+    (tmp_path / "roster.csv").write_text(
+        "id,name\n" + "".join(f"{name},{name.title()}\n" for name in STUDENTS)
+    )
+    roster = ("--roster", str(tmp_path / "roster.csv"))
+    assert graded(handed_in, tmp_path / "known", "--shard", "2/2", *roster) == 0
     unfinished = tmp_path / "unfinished"
     unfinished.mkdir()
     journal = (two / "journal.jsonl").read_text().splitlines(keepends=True)
@@ -164,6 +169,7 @@ def test_what_does_not_belong_together_is_refused(
         ((one, tmp_path / "again", two), "both hold shard 1/2"),
         ((one, tmp_path / "whole"), "holds shard 1/2, and"),
         ((one, tmp_path / "elsewhere"), "are of different classes"),
+        ((one, tmp_path / "known"), "from the same download, and with the same --roster"),
         ((one, tmp_path / "thirds"), "shards of different cuts of the class: 1/2 and 2/3"),
         ((one, tmp_path / "nameless"), "only one of them names nobody"),
         ((one, tmp_path / "seed"), "differ in seed ("),

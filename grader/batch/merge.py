@@ -127,7 +127,7 @@ def _must_belong_together(one: ClassPart, other: ClassPart) -> None:
     if one.of != other.of:
         raise UsageError(
             f"{one.out.path} and {other.out.path} are of different classes; grade both again, from the same "
-            "download and with the same --shard K/N"
+            "download, and with the same --roster"
         )
 
 

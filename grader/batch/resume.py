@@ -196,6 +196,10 @@ class Shard:
 
 
 def digest_of_class(submissions: Sequence[Submission]) -> str:
-    """A digest of who handed in what, by which the parts of one class know each other."""
-    content = "".join(f"{submission.id}\0{submission.digest}\n" for submission in submissions)
+    """A digest of who (as a roster says) handed in what, by which the parts of one class know each other."""
+    people = [submission.hand_in.students if submission.hand_in else () for submission in submissions]
+    content = "".join(
+        f"{submission.id}\0{submission.digest}\0{students}\n"
+        for submission, students in zip(submissions, people, strict=True)
+    )
     return hashlib.sha256(content.encode(errors="backslashreplace")).hexdigest()
