@@ -355,7 +355,7 @@ def test_nobody_waits_for_the_answer_of_a_process_whose_parent_was_killed(
 def test_a_folder_with_a_foreign_journal_is_refused(tmp_path: Path) -> None:
     """Nothing of somebody else's is overwritten."""
     (tmp_path / "journal.jsonl").write_text('{"something": "else"}\n')
-    with pytest.raises(UsageError, match="not a grading session"):
+    with pytest.raises(UsageError, match="no session of this version of the grader"):
         OutFolder(tmp_path).session()
 
 

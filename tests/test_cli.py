@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -404,6 +405,43 @@ def test_asked_to_stop_while_it_loads_modules_it_ends_with_the_same_exit_code(tm
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr.count("\n")) == (130, 1)
     assert ended.stderr.startswith("grader: stopped; run the same command again")
+
+
+def test_asked_to_stop_again_while_it_ends_it_ends_without_a_traceback() -> None:
+    """By that signal: what is left to do when Python ends (here: a thread to wait for) is not met by ours."""
+    script = (
+        "import os, signal, sys, threading, time\n"
+        "from importlib import import_module\n"
+        "entry = import_module('grader.cli.main')\n"
+        "entry.parse = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
+        "def ask_again():\n"
+        "    time.sleep(0.5)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(5)\n"
+        "threading.Thread(target=ask_again).start()\n"
+        "sys.exit(entry.main([]))\n"
+    )
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == -signal.SIGINT
+    assert ended.stderr == "grader: stopped; run the same command again to go on where it stopped\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_without_a_standard_output_it_does_its_work(closed: str, tmp_path: Path) -> None:
+    """As in a job that closes what it does not read; Python has no stream there."""
+    sheets = tmp_path / "class"
+    sheets.mkdir()
+    (sheets / "ada.yaml").write_text("student: ada\nanswers:\n  blocks-x: 75\n")
+    out = tmp_path / "out"
+    grade = f"{sys.executable} -m grader grade memory-analysis {sheets} -o {out} {closed}"
+    ended = subprocess.run(["/bin/sh", "-c", grade], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert (out / "gradebook.csv").exists()
+    wrong = f"{sys.executable} -m grader grade memory-analysis {sheets} -o {sheets} {closed}"
+    assert (
+        subprocess.run(["/bin/sh", "-c", wrong], cwd=ROOT, capture_output=True, check=False).returncode == 2
+    )
 
 
 @pytest.mark.slow

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from grader.cli.main import main
 from tests.documents import blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 STUDENTS = ("ada", "boris", "chidi", "dolores", "emil")
@@ -148,6 +151,11 @@ def test_what_does_not_belong_together_is_refused(
     assert graded(handed_in, tmp_path / "again", "--shard", "1/2") == 0
     assert graded(handed_in, tmp_path / "seed", "--shard", "2/2", "--seed", "99") == 0
     assert graded(handed_in, tmp_path / "nameless", "--shard", "2/2", "--anonymous") == 0
+    (tmp_path / "roster.csv").write_text(
+        "id,name\n" + "".join(f"{name},{name.title()}\n" for name in STUDENTS)
+    )
+    roster = ("--roster", str(tmp_path / "roster.csv"))
+    assert graded(handed_in, tmp_path / "known", "--shard", "2/2", *roster) == 0
     unfinished = tmp_path / "unfinished"
     unfinished.mkdir()
     journal = (two / "journal.jsonl").read_text().splitlines(keepends=True)
@@ -161,6 +169,7 @@ def test_what_does_not_belong_together_is_refused(
         ((one, tmp_path / "again", two), "both hold shard 1/2"),
         ((one, tmp_path / "whole"), "holds shard 1/2, and"),
         ((one, tmp_path / "elsewhere"), "are of different classes"),
+        ((one, tmp_path / "known"), "from the same download, and with the same --roster"),
         ((one, tmp_path / "thirds"), "shards of different cuts of the class: 1/2 and 2/3"),
         ((one, tmp_path / "nameless"), "only one of them names nobody"),
         ((one, tmp_path / "seed"), "differ in seed ("),
@@ -174,7 +183,7 @@ def test_what_does_not_belong_together_is_refused(
         assert says in said
         assert said.count("\n") == 1
     assert not (tmp_path / "nothing").exists()
-    assert not (tmp_path / "all/grades").exists()
+    assert not (tmp_path / "all").exists()
 
 
 def test_what_parts_differ_in_is_said_as_people_say_it(
@@ -197,7 +206,9 @@ def test_what_parts_differ_in_is_said_as_people_say_it(
             shutil.copytree(folder, tmp_path / "two/grades" / folder.name, dirs_exist_ok=True)
         capsys.readouterr()
         assert merged(tmp_path / "one", tmp_path / "two", tmp_path / "all") == 2
-        assert capsys.readouterr().err.endswith(f"{tmp_path / 'two'} differ in {says}\n")
+        assert capsys.readouterr().err.endswith(
+            f"{tmp_path / 'two'} differ in {says}; grade one of them again as the other was\n"
+        )
 
 
 def test_a_class_whose_students_are_in_two_parts_is_refused(
@@ -209,7 +220,37 @@ def test_a_class_whose_students_are_in_two_parts_is_refused(
         assert graded(handed_in, one, *options) == 0
         assert graded(handed_in, two, *options) == 0
         assert merged(one, two, tmp_path / "all") == 2
-        assert f"`ada` is in {one} and in {two}" in capsys.readouterr().err
+        said = (
+            f"`ada`, `boris`, `chidi`, `dolores` and `emil` are in {one} and in {two}; leave one of them out"
+        )
+        assert said in capsys.readouterr().err
+
+
+def test_parts_may_be_such_as_can_only_be_read(
+    handed_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may be somebody else's, or on another machine's disk: nothing is opened there to be written."""
+    parts = shards(handed_in, tmp_path, 2)
+    opened: Callable[..., object] = type(tmp_path).open
+
+    def refuse(path: Path, mode: str = "r", *options: int, **named: str) -> object:
+        if set(mode) & set("wax+") and any(path.is_relative_to(part) for part in parts):
+            raise OSError(errno.EROFS, "Read-only file system")
+        return opened(path, mode, *options, **named)
+
+    monkeypatch.setattr(type(tmp_path), "open", refuse)
+    assert merged(*parts, tmp_path / "all") == 0
+
+
+def test_a_part_that_is_being_graded_is_waited_for(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of it would be merged."""
+    parts = shards(handed_in, tmp_path, 2)
+    capsys.readouterr()
+    with OutFolder(parts[1]).locked():
+        assert merged(*parts, tmp_path / "all") == 2
+    assert f"{parts[1]}: another grader is writing here; wait for it\n" in capsys.readouterr().err
 
 
 def test_other_grades_are_not_written_over(
@@ -223,7 +264,65 @@ def test_other_grades_are_not_written_over(
     assert "holds other grades: they differ in seed (99 → " in capsys.readouterr().err
     assert merged(*parts, parts[0]) == 2
     assert f"{parts[0]} is one of the parts; choose another folder with -o" in capsys.readouterr().err
+    assert merged(*parts, parts[0] / "grades") == 2
+    said = (
+        f"{parts[0] / 'grades'} lies in {parts[0]}, which is one of the parts; choose another folder with -o"
+    )
+    assert said in capsys.readouterr().err
     assert OutFolder(parts[0]).submissions() == ("ada", "chidi", "emil")
+
+
+@pytest.mark.parametrize(("first", "then"), [((), ("--anonymous",)), (("--anonymous",), ())])
+def test_a_class_without_names_is_not_merged_over_one_with_names(
+    first: tuple[str, ...],
+    then: tuple[str, ...],
+    handed_in: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nor the other way round: names would stay beside pseudonyms in a folder that is said to hold none."""
+    assert graded(handed_in, tmp_path / "all", *first) == 0
+    parts = shards(handed_in, tmp_path, 2, *then)
+    before = sorted(path for path in (tmp_path / "all").rglob("*") if path.name != ".lock")
+    capsys.readouterr()
+    assert merged(*parts, tmp_path / "all") == 2
+    named, nameless = (parts[0], tmp_path / "all") if first else (tmp_path / "all", parts[0])
+    said = f"{named} names students, and {nameless} nobody; choose another folder with -o"
+    assert said in capsys.readouterr().err
+    assert sorted(path for path in (tmp_path / "all").rglob("*") if path.name != ".lock") == before
+
+
+def test_who_is_in_no_part_any_more_is_said(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `grade` does, whose grade is moved out of the class is named."""
+    assert graded(handed_in, tmp_path / "all") == 0
+    (tmp_path / "fewer").mkdir()
+    for student in STUDENTS[:3]:
+        os.link(handed_in / f"{student}.yaml", tmp_path / "fewer" / f"{student}.yaml")
+    parts = shards(tmp_path / "fewer", tmp_path, 2)
+    capsys.readouterr()
+    assert merged(*parts, tmp_path / "all") == 0
+    assert f"moved to {tmp_path}/all/removed: `dolores` and `emil`" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_with_what_to_do(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In words, without the system's numbers: which file could not be copied where, why, and a hint."""
+    parts = shards(handed_in, tmp_path, 1)
+    (tmp_path / "shard-1/grades/ada/large").write_bytes(bytes(500_000))
+    capsys.readouterr()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, limits[1]))
+    try:
+        assert merged(*parts, tmp_path / "all") == 3
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    said = (
+        f"large: cannot be copied to {tmp_path}/all: File too large; free some space or choose another folder"
+    )
+    assert said in capsys.readouterr().err
 
 
 def test_a_shard_is_not_graded_into_the_folder_of_another(
@@ -252,6 +351,26 @@ def test_what_is_no_shard_is_refused(text: str, capsys: pytest.CaptureFixture[st
         main(["grade", "memory-analysis", "x", "-o", "y", f"--shard={text}"])
     assert ended.value.code == 2
     assert "expected a part and how many there are, such as 2/8" in capsys.readouterr().err
+
+
+def test_a_job_of_the_array_in_the_documents_is_submitted_again_alone(
+    handed_in: Path, tmp_path: Path
+) -> None:
+    """Slurm counts one job in it then, and it takes the same part of the class as it did among all."""
+    (script,) = (block for block in blocks("docs/clusters.md", "bash") if "#SBATCH --array" in block)
+    for written, tried in {
+        "tiled-matmul": "memory-analysis",
+        "submissions/": f"{handed_in}/",
+        "grader grade": f"{sys.executable} -m grader grade",
+    }.items():
+        script = script.replace(written, tried)
+    (tmp_path / "parts").mkdir()
+    variables = {"SLURM_ARRAY_TASK_ID": "3", "SLURM_CPUS_PER_TASK": "1"}
+    for count in ("8", "1"):
+        alone = os.environ | variables | {"SLURM_ARRAY_TASK_COUNT": count}
+        subprocess.run(["/bin/bash", "-c", script], cwd=tmp_path, env=alone, check=True)
+    session = OutFolder(tmp_path / "parts/3").graded_session()
+    assert session.shard == "3/8"
 
 
 def test_the_job_for_kubernetes_in_the_documents_grades_its_part(handed_in: Path, tmp_path: Path) -> None:

@@ -22,6 +22,11 @@ IMAGE = "ghcr.io/a-course/cuda-grader:2026.1"
 TYPO = (
     "__global__ void vectorAdd(const float* A, const float* B, float* C, int N) {\n  C[0] = A[0] + D[0];\n}\n"
 )
+WITH_HEADER = (
+    '#include "guard.h"\n'
+    "__global__ void vectorAdd(const float* A, const float* B, float* C, int N) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (INSIDE) C[i] = A[i] + B[i];\n}\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -96,12 +101,26 @@ def test_the_matcher_takes_columns_warnings_and_notes(handout: Path) -> None:
 
 def test_the_other_task_explains(handout: Path) -> None:
     """In the terminal, as a student would have typed it."""
-    check, explain = _tasks(handout)
+    check, _, explain = _tasks(handout)
     assert check["group"] == {"kind": "build", "isDefault": True}
     skeleton = handout / "assignments/naive-matmul/skeleton.cu"
     ran = run(explain, handout, skeleton)
     assert ran.returncode == 1
     assert "points" in ran.stdout
+
+
+def test_a_task_checks_a_folder_with_its_headers(handout: Path, tmp_path: Path) -> None:
+    """As it would be handed in: where only the file is checked, its own headers are not there."""
+    folder = tmp_path / "assignments/vector-add"
+    shutil.copytree(handout / "assignments/vector-add", folder, ignore=shutil.ignore_patterns("*.cu"))
+    shutil.copytree(handout / "reference", tmp_path / "reference")
+    (folder / "guard.h").write_text("#define INSIDE (i < N)\n", encoding="utf-8")
+    (folder / "mine.cu").write_text(WITH_HEADER, encoding="utf-8")
+    one, whole, _ = _tasks(handout)
+    assert run(one, tmp_path, folder / "mine.cu").returncode == 1
+    ran = run(whole, tmp_path, folder / "mine.cu")
+    assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr
+    assert whole["problemMatcher"] == one["problemMatcher"]
 
 
 def test_a_file_elsewhere_is_no_riddle(handout: Path) -> None:

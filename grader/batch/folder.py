@@ -23,7 +23,7 @@ import os
 import shutil
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from grader.errors import StorageError, UsageError
 from grader.reports import record_json
@@ -86,7 +86,8 @@ class OutFolder:
         try:
             return BatchSession(**lines[0]["session"])
         except (KeyError, TypeError):
-            raise UsageError(f"{self.path / JOURNAL}: its first line is not a grading session") from None
+            why = "its first line is no session of this version of the grader; name another folder"
+            raise UsageError(f"{self.path / JOURNAL}: {why}") from None
 
     def graded_session(self) -> BatchSession:
         """What was graded here; raises UsageError where nothing was, or as `session`."""
@@ -125,12 +126,26 @@ class OutFolder:
                 raise UsageError(f"{self.path}: is no folder; choose another one with -o") from None
             raise StorageError(_cannot(self.path, problem)) from None
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                busy = "another grader is writing here; wait for it, or choose another folder with -o"
-                raise UsageError(f"{self.path}: {busy}") from None
+            self._hold(lock, fcntl.LOCK_EX, "wait for it, or choose another folder with -o")
             yield
+
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """Keep batches out of a folder that is read, which nobody may be able to write; raises UsageError."""
+        try:
+            lock = (self.path / LOCK).open("r")
+        except OSError:  # none that we could see has ever written here
+            yield
+            return
+        with lock:
+            self._hold(lock, fcntl.LOCK_SH, "wait for it")
+            yield
+
+    def _hold(self, lock: IO[str], kind: int, hint: str) -> None:
+        try:
+            fcntl.flock(lock, kind | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"{self.path}: another grader is writing here; {hint}") from None
 
     def note(self, submission: str, digest: str, verdict: str) -> None:
         """Vouch for a submission whose files are written."""
@@ -207,8 +222,13 @@ class OutFolder:
             shutil.copytree(other.path / GRADES / submission, part, symlinks=True)
             shutil.rmtree(target, ignore_errors=True)
             part.rename(target)
-        except shutil.Error as problems:  # with a tuple for each file
-            raise StorageError(f"{target}: cannot be written: {problems.args[0][0][2]}") from None
+        except shutil.Error as problems:  # with a tuple for each file: where from, where to, why
+            source, _, why = problems.args[0][0]
+            reason = why.partition("] ")[2].partition(": ")[0] or why  # less its number and the paths again
+            raise StorageError(
+                f"{source}: cannot be copied to {self.path}: {reason}; free some space or choose another "
+                "folder with -o"
+            ) from None
         except OSError as problem:
             raise StorageError(_cannot(target, problem)) from None
 
@@ -326,7 +346,7 @@ class OutFolder:
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as problem:
-            raise UsageError(f"{self.path / JOURNAL}: cannot be read: {problem}") from None
+            raise UsageError(f"{self.path / JOURNAL}: cannot be read: {problem.strerror}") from None
         records = []
         for line in text.splitlines():
             try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from grader.batch.adjusting import BESIDE
@@ -20,7 +20,7 @@ from grader.batch.resume import differences, write
 from grader.course.anonymous import identified, named, nameless
 from grader.course.decisions import FILE_NAME
 from grader.errors import UsageError
-from grader.text import escaped, listed, quoted
+from grader.text import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _ClassPart:
+class ClassPart:
     """What one folder holds: grades without their evidence; ``of`` is the digest of the class of a shard."""
 
     out: OutFolder
@@ -42,18 +42,31 @@ class _ClassPart:
     identities: Identities | None
 
 
-def merge(folders: Sequence[OutFolder], into: OutFolder) -> list[Grade]:
-    """Put the parts of a class into one folder; gives all grades. The parts stay as they are.
+@dataclass(frozen=True, slots=True)
+class MergedClass:
+    """All grades, and the ids of who was in an earlier merge and is in it no more."""
 
-    Raises UsageError, before anything is written, where they do not belong together.
-    """
+    grades: tuple[Grade, ...]
+    removed: tuple[str, ...]
+
+
+def parts_of(folders: Sequence[OutFolder]) -> list[ClassPart]:
+    """The parts of one class; raises UsageError where they do not belong together."""
     parts = [_part(folder) for folder in folders]
     for one, other in pairwise(parts):
         _must_belong_together(one, other)
     _must_be_complete(parts)
     _must_be_apart(parts)
+    return parts
+
+
+def merge(parts: Sequence[ClassPart], into: OutFolder) -> MergedClass:
+    """Put the parts of a class into one folder. The parts stay as they are.
+
+    Raises UsageError, before anything is written, where the folder holds something else.
+    """
     session = replace(parts[0].session, shard="")
-    _must_take(into, session)
+    _must_take(into, session, parts)
     identities = _merged_identities(parts)
     if identities is not None:
         keep_identities(into, identities)
@@ -62,17 +75,21 @@ def merge(folders: Sequence[OutFolder], into: OutFolder) -> list[Grade]:
     _take_over_files_with_names(parts, into)
     ids = sorted(grades)
     into.note_class(ids)
-    into.remove_others(ids)
-    return [identified(grades[name], identities) for name in ids]
+    removed = into.remove_others(ids)
+    return MergedClass(tuple(identified(grades[name], identities) for name in ids), removed)
 
 
 def must_be_another(into: OutFolder, folders: Sequence[OutFolder]) -> None:
-    """The folder of the whole class is none of the parts."""
-    if any(folder.path.resolve() == into.path.resolve() for folder in folders):
-        raise UsageError(f"{into.path} is one of the parts; choose another folder with -o")
+    """The folder of the whole class is none of the parts, nor in one."""
+    path = into.path.resolve()
+    for folder in folders:
+        part = folder.path.resolve()
+        if path.is_relative_to(part):
+            where = "is" if path == part else f"lies in {folder.path}, which is"
+            raise UsageError(f"{into.path} {where} one of the parts; choose another folder with -o")
 
 
-def _part(out: OutFolder) -> _ClassPart:
+def _part(out: OutFolder) -> ClassPart:
     session, last = out.graded_session(), out.last_class()
     if last is None:
         raise UsageError(f"{out.path}: its batch has not come to its end; run the same command again first")
@@ -83,14 +100,17 @@ def _part(out: OutFolder) -> _ClassPart:
             f"{out.path}: the grade of {quoted(damaged)} is missing or damaged; run the same command again "
             "first"
         )
-    return _ClassPart(out, session, grades, of, identities_in(out))
+    return ClassPart(out, session, grades, of, identities_in(out))
 
 
-def _must_belong_together(one: _ClassPart, other: _ClassPart) -> None:
+def _must_belong_together(one: ClassPart, other: ClassPart) -> None:
     """Two parts were graded for the same assignment, in the same way, and decided about alike."""
     sessions = (replace(part.session, shard="") for part in (one, other))
     if differing := differences(*sessions):
-        raise UsageError(f"{one.out.path} and {other.out.path} differ in {', '.join(differing)}")
+        raise UsageError(
+            f"{one.out.path} and {other.out.path} differ in {', '.join(differing)}; grade one of them again "
+            "as the other was"
+        )
     if one.out.is_anonymous != other.out.is_anonymous:
         raise UsageError(f"{one.out.path} and {other.out.path}: only one of them names nobody")
     if _decisions(one.out) != _decisions(other.out):
@@ -107,7 +127,7 @@ def _must_belong_together(one: _ClassPart, other: _ClassPart) -> None:
     if one.of != other.of:
         raise UsageError(
             f"{one.out.path} and {other.out.path} are of different classes; grade both again, from the same "
-            "download and with the same --shard K/N"
+            "download, and with the same --roster"
         )
 
 
@@ -119,7 +139,7 @@ def _decisions(out: OutFolder) -> bytes:
     return b""
 
 
-def _must_be_complete(parts: Sequence[_ClassPart]) -> None:
+def _must_be_complete(parts: Sequence[ClassPart]) -> None:
     """Of a class that was cut into shards all are there, each once."""
     shards = [part.session.shard for part in parts]
     if not any(shards):
@@ -137,30 +157,36 @@ def _must_be_complete(parts: Sequence[_ClassPart]) -> None:
         raise UsageError(f"shard {quoted(missing)} is missing; grade it, then name its folder, too")
 
 
-def _must_be_apart(parts: Sequence[_ClassPart]) -> None:
+def _must_be_apart(parts: Sequence[ClassPart]) -> None:
     """Nobody is in two of the parts."""
-    where: dict[str, OutFolder] = {}
-    for part in parts:
-        for name in sorted(named(submission, part.identities) for submission in part.grades):
-            if name in where:
-                raise UsageError(
-                    f"`{escaped(name, 60)}` is in {where[name].path} and in {part.out.path}; leave one of "
-                    "them out, or grade them under different names"
-                )
-            where[name] = part.out
+    names = [{named(submission, part.identities) for submission in part.grades} for part in parts]
+    for (one, of_one), (other, of_other) in combinations(zip(parts, names, strict=True), 2):
+        if in_both := sorted(of_one & of_other):
+            verb = "is" if len(in_both) == 1 else "are"
+            raise UsageError(
+                f"{quoted(in_both)} {verb} in {one.out.path} and in {other.out.path}; leave one of them out, "
+                "or grade them under different names"
+            )
 
 
-def _must_take(into: OutFolder, session: BatchSession) -> None:
+def _must_take(into: OutFolder, session: BatchSession, parts: Sequence[ClassPart]) -> None:
     """The new folder holds nothing, or what an earlier merge of the same batches made."""
     earlier = into.session()
-    if earlier is not None and earlier != session:
+    if earlier is None:
+        return
+    if earlier != session:
         differing = ", ".join(differences(earlier, session))
         raise UsageError(
             f"{into.path} holds other grades: they differ in {differing}; choose another folder with -o"
         )
+    if into.is_anonymous != parts[0].out.is_anonymous:  # names would stay beside pseudonyms
+        named_one, nameless_one = (parts[0].out, into) if into.is_anonymous else (into, parts[0].out)
+        raise UsageError(
+            f"{named_one.path} names students, and {nameless_one.path} nobody; choose another folder with -o"
+        )
 
 
-def _merged_identities(parts: Sequence[_ClassPart]) -> Identities | None:
+def _merged_identities(parts: Sequence[ClassPart]) -> Identities | None:
     """Who is who in all parts; raises UsageError where two students drew the same pseudonym."""
     all_identities = [part.identities for part in parts if part.identities is not None]
     if not all_identities:
@@ -173,7 +199,7 @@ def _merged_identities(parts: Sequence[_ClassPart]) -> Identities | None:
 
 
 def _take_over(
-    part: _ClassPart, into: OutFolder, identities: Identities | None
+    part: ClassPart, into: OutFolder, identities: Identities | None
 ) -> Iterator[tuple[str, Grade]]:
     """Copy a part's submissions, and vouch for those that it vouches for; gives their grades by id."""
     finished = part.out.finished()
@@ -188,7 +214,7 @@ def _take_over(
         yield name, replace(grade, hand_in=hand_in)
 
 
-def _take_over_files_with_names(parts: Sequence[_ClassPart], into: OutFolder) -> None:
+def _take_over_files_with_names(parts: Sequence[ClassPart], into: OutFolder) -> None:
     """Keep the decisions that counted, and the tables of the imports: shards of a class have the same one."""
     folders = [part.out.with_names for part in parts]
     files = {name: text for name in (FILE_NAME, BESIDE) if (text := _text(folders[0] / name)) is not None}

@@ -17,7 +17,7 @@ from grader.batch.reading import load_class, readable_grades
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
 from grader.reports import files
-from grader.text import escaped
+from grader.text import did_you_mean, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,10 +34,7 @@ def session_for(
 
     Raises UsageError where the folder is another program's.
     """
-    try:
-        earlier = out.session()
-    except UsageError as problem:
-        raise UsageError(f"{problem}; choose an empty folder with -o") from None
+    earlier = out.session()
     if seed is None:
         seed = earlier.seed if earlier else draw_seed()
     return BatchSession(
@@ -74,11 +71,19 @@ def _difference(field: str, before: object, after: object) -> str:
     return f"{field} ({str(before) or 'none'} → {str(after) or 'none'})"
 
 
-def must_be_known(submissions: Sequence[Submission], only: Sequence[str]) -> None:
-    """Raise UsageError where something is asked for that nobody handed in."""
-    unknown = sorted(set(only) - {submission.id for submission in submissions})
-    if unknown:
-        raise UsageError(f"--only {escaped(unknown[0])}: no submission is called so; --dry-run lists them")
+def must_be_known(
+    submissions: Sequence[Submission], only: Sequence[str], whole: Sequence[Submission], shard: Shard | None
+) -> None:
+    """Raise UsageError where something is asked for that nobody handed in, or that another shard grades."""
+    ids = [submission.id for submission in submissions]
+    unknown = sorted(set(only) - set(ids))
+    if not unknown:
+        return
+    name = escaped(unknown[0])
+    if shard and unknown[0] in {submission.id for submission in whole}:
+        raise UsageError(f"--only {name}: is not in shard {shard} but in another one; name that with --shard")
+    near = did_you_mean(unknown[0], ids)
+    raise UsageError(f"--only {name}: no submission is called so; {near or '--dry-run lists them'}")
 
 
 def already_done(
@@ -191,6 +196,10 @@ class Shard:
 
 
 def digest_of_class(submissions: Sequence[Submission]) -> str:
-    """A digest of who handed in what, by which the parts of one class know each other."""
-    content = "".join(f"{submission.id}\0{submission.digest}\n" for submission in submissions)
+    """A digest of who (as a roster says) handed in what, by which the parts of one class know each other."""
+    people = [submission.hand_in.students if submission.hand_in else () for submission in submissions]
+    content = "".join(
+        f"{submission.id}\0{submission.digest}\0{students}\n"
+        for submission, students in zip(submissions, people, strict=True)
+    )
     return hashlib.sha256(content.encode(errors="backslashreplace")).hexdigest()

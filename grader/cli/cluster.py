@@ -13,6 +13,7 @@ from grader.assignment import find_assignment
 from grader.batch import OutFolder
 from grader.cli import arguments, setup
 from grader.cluster import schedulers
+from grader.cluster.address import is_address
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _where(text: str) -> str:
-    if text not in (schedulers.LOCAL, schedulers.SLURM) and not schedulers.is_address(text):
+    if text not in (schedulers.LOCAL, schedulers.SLURM) and not is_address(text):
         raise argparse.ArgumentTypeError("expected `slurm`, `local` or an address such as tcp://HOST:8786")
     return text
 

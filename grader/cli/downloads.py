@@ -12,8 +12,9 @@ from grader.course.download import read_download
 from grader.course.entries import PLAIN, Doubt, StaffQuestion
 from grader.course.matching import match_roster
 from grader.course.roster import read_roster
+from grader.errors import UsageError
 from grader.submission import wanted_by
-from grader.submission.items import safe
+from grader.submission.items import is_our_output, safe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,19 @@ def download(path: Path, assignment: Assignment, roster: Path | None = None) -> 
     if roster is not None:
         return match_roster(whole, read_roster(roster))
     return _without_other_sheets(whole) if assignment.interface.asks_questions else whole
+
+
+def must_lie_apart(out: Path, submissions: Path) -> None:
+    """Raise UsageError where grades would lie among files of students, and be read as such the next time."""
+    folder, handed_in = out.resolve(), submissions.resolve()
+    if not folder.is_dir() or not folder.is_relative_to(handed_in):
+        return
+    if folder == handed_in or not (is_our_output(folder) or _is_empty(folder)):
+        raise UsageError(f"{out}: that is where submissions lie; choose another folder with -o")
+
+
+def _is_empty(folder: Path) -> bool:
+    return all(path.name.startswith(".") for path in folder.iterdir())
 
 
 def _without_other_sheets(whole: Download) -> Download:

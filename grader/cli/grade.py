@@ -49,7 +49,6 @@ from grader.reports import class_page, grade_json, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.submission import further_lines, lines
-from grader.text import quoted
 
 if TYPE_CHECKING:
     import argparse
@@ -158,9 +157,16 @@ def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
     if options.out is None and not options.dry_run:
         raise UsageError("-o OUT is missing: where grades and reports go")
+    if options.only and options.fresh:
+        raise UsageError(
+            "--only grades one submission again, and --fresh everything, with a new seed: leave one of them "
+            "out"
+        )
     assignment = setup.staff_assignment(options)
     if options.shard and setup.seed(options, assignment) is None:
         raise UsageError(f"--shard {options.shard} needs --seed, the same for all {options.shard.of} of them")
+    if options.out is not None:
+        downloads.must_lie_apart(options.out, options.submissions)
     download = downloads.download(options.submissions, assignment, options.roster)
     if options.dry_run:
         return _dry_run(options, download)
@@ -235,11 +241,6 @@ def _wonder(grades: Sequence[Grade]) -> str:
     return "" if any(unadjusted(grade).score for grade in grades) else "nobody has a point"
 
 
-def _say_removed(names: tuple[str, ...], out: OutFolder) -> None:
-    if names:
-        _say([f"no longer in the class, moved to {out.path}/removed: {quoted(names)}"])
-
-
 def _dry_run(options: argparse.Namespace, download: Download) -> int:
     """Show what the download is understood as; 2 where `grade` would ask."""
     screen = setup.console()
@@ -274,7 +275,7 @@ def _grade_class(
     download, identities = _pseudonymous(options, download, out)
     submissions = download.submissions
     session = session_for(out, executor.setting, assignment, _seed(options, assignment), options.shard)
-    must_be_known(submissions, options.only)
+    must_be_known(submissions, options.only, whole, options.shard)
     earlier = out.session()
     anew = earlier is not None and earlier.assignment != session.assignment
     others = others_of_class(out, submissions) if options.only and earlier is not None and not anew else ()
@@ -305,7 +306,7 @@ def _grade_class(
         grading = executor.grade(session.seed, to_grade)
         graded = _grade_all(options, assignment, grading, len(to_grade), out, valid.values(), final, written)
     out.note_class(ids, of=digest_of_class(whole) if options.shard else "")
-    _say_removed(out.remove_others(ids), out)
+    setup.say_removed(out.remove_others(ids), out.path)
     merged = valid | graded
     grades = adjusting.adjust_class(out, [merged[name] for name in ids], adjustments, identities)
     if kind_of(assignment).compiles and not others:

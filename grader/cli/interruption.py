@@ -37,8 +37,13 @@ def stop_if_asked() -> None:
 def forget() -> None:
     """Let the interpreter end with the exit code that it is given, after an interruption that was handled.
 
+    Who asks again while it ends gets what they ask for, without a traceback from wherever that is met.
+
     CPython remembers one that passed through the `exec` of a text, as dataclasses make their methods, and
     with `python -m` ends by SIGINT in spite of the handler (`_Py_UnhandledKeyboardInterrupt`, pythonrun.c).
     The next `exec` of a text clears that.
     """
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
     exec("")  # noqa: S102 - it does nothing else

@@ -169,6 +169,7 @@ _BEFORE = gc.get_threshold()
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
+    _open_closed_streams()
     if sys.platform == _WINDOWS:
         _say(_ELSEWHERE)
         return _OURS
@@ -186,6 +187,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         interruption.forget()
         _say("stopped; run the same command again to go on where it stopped")
         return INTERRUPTED
+
+
+def _open_closed_streams() -> None:
+    """Give what nobody reads to nobody, where a job was started with its output closed."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _spare_threads(command: str) -> None:

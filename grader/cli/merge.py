@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.class_page import class_files, write_similar
-from grader.batch.merge import merge, must_be_another
+from grader.batch.merge import merge, must_be_another, parts_of
 from grader.cli import setup
 from grader.errors import UsageError
 from grader.kinds import kind_of
@@ -38,16 +38,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Merge the parts and show the table of the class; 3 with errors of ours."""
     into = OutFolder(options.out)
-    parts = [OutFolder(path) for path in {path.resolve(): path for path in options.parts}.values()]
-    must_be_another(into, parts)  # before the locks: it would be found locked
+    folders = [OutFolder(path) for path in {path.resolve(): path for path in options.parts}.values()]
+    must_be_another(into, folders)
     with ExitStack() as locks:
-        for part in parts:
-            part.graded_session()  # before the lock, which makes a folder where there is none
-            locks.enter_context(part.locked())
+        for folder in folders:
+            locks.enter_context(folder.unchanging())
+        parts = parts_of(folders)  # no folder is made where they are refused
         locks.enter_context(into.locked())
-        grades = merge(parts, into)
+        merged = merge(parts, into)
+        grades = merged.grades
         _write_similar(into, options.assignment, {one.submission_id: into.source(one) for one in grades})
         into.write(class_files(into, grades))
+    setup.say_removed(merged.removed, into.path)
     setup.print_class(grades, resumed=0, out=into.path)
     return setup.OURS if any(grade.verdict is Verdict.ERROR for grade in grades) else 0
 

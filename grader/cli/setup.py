@@ -16,6 +16,7 @@ from grader.errors import OurError, StorageError, UsageError
 from grader.nvcc.cache import builds_folder
 from grader.reports.wording import unscored
 from grader.submission import read_submission, wanted_by
+from grader.text import count, quoted
 
 if TYPE_CHECKING:
     import argparse
@@ -118,11 +119,14 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
         return submission
     from grader.cli.downloads import download  # noqa: PLC0415 - one file is no download
 
-    candidates = download(path, assignment).submissions
-    if len(candidates) == 1:
-        return candidates[0]
+    whole = download(path, assignment)
+    if len(whole.submissions) == 1 and not whole.questions:
+        return whole.submissions[0]
+    several = f"holds {count(len(whole.submissions), 'submission')}"
+    if whole.questions:
+        several += ", and more of which it is in doubt whose it is"
     raise UsageError(
-        f"{path}: holds {len(candidates)} submissions; `{command}` takes one, `grade` takes a class. "
+        f"{path}: {several}; `{command}` takes one, `grade` takes a class. "
         f"As one student's it is refused: {submission.problem.message}"
     )
 
@@ -209,6 +213,13 @@ def print_for_judge(
     if unscored(grade):
         return OurError.exit_code
     return int(options.fail_under is not None and below(grade, options.fail_under))
+
+
+def say_removed(names: Sequence[str], out: Path) -> None:
+    """Say whose grades were moved out of a class."""
+    if names:
+        sentence = f"no longer in the class, moved to {out}/removed: {quoted(names)}"
+        console(stderr=True).print(sentence, soft_wrap=True)
 
 
 def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:

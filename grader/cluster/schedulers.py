@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.cluster.address import ANSWERING, must_answer
 from grader.errors import StorageError, ToolMissing, UsageError
 from grader.text import count, escaped
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from distributed import Client, Security
 
 LOCAL, SLURM = "local", "slurm"
-_ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 HOW_TO_GET_DASK = "get what it takes with `pip install distributed dask-jobqueue cryptography bokeh`"
 
@@ -33,8 +32,6 @@ _HERE_ALONE = "127.0.0.1:0"
 
 _SHARED = ".cluster-"
 _GIB_PER_SUBMISSION = 2
-_CONNECTING = 20
-"""Seconds for a scheduler to answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +60,6 @@ class Cluster:
         if self.serves_here:
             return f"http://127.0.0.1:{self.client.scheduler_info()['services']['dashboard']}/status"
         return str(self.client.dashboard_link or "")
-
-
-def is_address(text: str) -> bool:
-    """Whether that is how the address of a scheduler is written: with its port."""
-    return _ADDRESS.fullmatch(text) is not None
 
 
 @contextmanager
@@ -126,21 +118,17 @@ def _running(where: str, _nodes: int, _jobs: int, _folder: Path) -> Iterator[Clu
     """A scheduler that somebody else started, with the workers that it has."""
     from distributed import Client  # noqa: PLC0415 - an extra
 
+    must_answer(where)
     try:
-        client = Client(where, timeout=_CONNECTING)
-    except TypeError:  # what Dask says without certificates
-        raise UsageError(
-            f"--cluster {escaped(where, 100)}: there are no certificates for TLS; name them with "
-            "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
-        ) from None
+        client = Client(where, timeout=ANSWERING)
     except (OSError, TimeoutError, ValueError, RuntimeError) as problem:
         raise UsageError(
-            f"--cluster {escaped(where, 100)}: no scheduler answers there ({_short(problem)}); "
-            "start one with `dask scheduler`"
+            f"--cluster {escaped(where, 100)}: no scheduler answers there any more ({_short(problem)})"
         ) from None
     with client:
         workers = client.nthreads()
-        hint = f"the scheduler at {escaped(where, 100)} has no worker; start one on each node: `dask worker`"
+        start = f"dask worker --no-nanny {escaped(where, 100)}"
+        hint = f"the scheduler at {escaped(where, 100)} has no worker; start one on each node: `{start}`"
         yield Cluster(client, max(1, len(workers)), lambda: "" if client.nthreads() else hint)
 
 

@@ -108,7 +108,8 @@ def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str) -> Do
     omissions, strangers = _others(level, read, questions)
     if not read and not questions and not strangers:
         raise UsageError(_nothing(path, expected))
-    return _sorted(folder.name, layout, read, (*beside, *omissions), (*questions, *strangers), expected)
+    name = folder.resolve().name if folder.name in ("", "..") else folder.name
+    return _sorted(name, layout, read, (*beside, *omissions), (*questions, *strangers), expected)
 
 
 def _nothing(path: Path, expected: Wanted) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader.course.roster import HEADINGS, folded, name_forms
 from grader.errors import UsageError
-from grader.text import escaped
+from grader.text import count, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -302,8 +302,8 @@ def student_rows(
     for row in rows:
         if len(row) != width:
             raise UsageError(
-                f"the gradebook, line {table.line_of(row)}: has {len(row):,} cells, but there are {width:,}"
-                " headings; export the gradebook anew"
+                f"the gradebook, line {table.line_of(row)}: has {count(len(row), 'cell')}, but there are "
+                f"{width:,} headings; export the gradebook anew"
             )
     return rows
 

@@ -104,7 +104,7 @@ def entries(folder: Path) -> list[Path]:
     with os.scandir(folder) as scanned:
         names = [entry.name for entry in scanned]
     kept = (folder / name for name in sorted(names) if not is_ignored(name))
-    return [path for path in kept if not _is_our_output(path)]
+    return [path for path in kept if not is_our_output(path)]
 
 
 def dotted(folder: Path, endings: Iterable[str]) -> list[Path]:
@@ -129,7 +129,7 @@ def _holds(folder: Path, endings: Iterable[str]) -> bool:
         return False
 
 
-def _is_our_output(path: Path) -> bool:
+def is_our_output(path: Path) -> bool:
     """Whether a folder is what `grader grade -o` wrote: nobody handed it in."""
     return (
         stat.S_ISDIR(mode(path))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import dask
 import pytest
 
 from grader.batch import OutFolder
 from grader.cli.main import main
-from grader.cluster import schedulers
+from grader.cluster import address, schedulers
 from tests.cluster.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -55,7 +59,10 @@ def test_a_machine_without_slurm_says_so(
     assert "--cluster slurm: there is no Slurm here" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("where", ["cloud", "tcp://", "tcp://host", "tcp://host:port", "tls://:8786"])
+@pytest.mark.parametrize(
+    "where",
+    ["cloud", "tcp://", "tcp://host", "tcp://host:port", "tls://:8786", "tcp://host:0", "tcp://host:65536"],
+)
 def test_what_is_no_cluster_is_refused(
     where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +80,88 @@ def test_a_scheduler_with_tls_needs_certificates(tmp_path: Path, capsys: pytest.
     assert "--cluster tls://127.0.0.1:9: " in said
     assert "DASK_DISTRIBUTED__COMM__TLS__" in said
     assert said.count("\n") == 1
+
+
+def test_certificates_that_are_not_there_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is they that cannot be read, and not the scheduler that does not answer."""
+    with dask.config.set(
+        {
+            "distributed.comm.tls.ca-file": str(tmp_path / "ca.pem"),
+            "distributed.comm.tls.client.cert": str(tmp_path / "cert.pem"),
+            "distributed.comm.tls.client.key": str(tmp_path / "key.pem"),
+        }
+    ):
+        assert grade(tmp_path, "tls://127.0.0.1:9") == 2
+    said = capsys.readouterr().err
+    assert "the certificates for TLS cannot be read (No such file or directory)" in said
+    assert said.count("\n") == 1
+
+
+def _unknown(*_arguments: object) -> None:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [("tcp://127.0.0.1:9", "Connection refused"), ("tcp://nobody:8786", "Name or service not known")],
+)
+def test_an_address_where_nothing_answers_is_said_with_the_cause(
+    where: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After as long as a scheduler may take to start, and not after all of Dask's attempts."""
+    monkeypatch.setattr(address, "_STARTING", 0.3)
+    monkeypatch.setattr(address, "ANSWERING", 3600.0)
+    if "nobody" in where:
+        monkeypatch.setattr(socket, "getaddrinfo", _unknown)
+    assert grade(tmp_path, where) == 2
+    said = capsys.readouterr().err
+    assert (
+        f"--cluster {where}: nothing answers there ({why}); start a scheduler with `dask scheduler`" in said
+    )
+    assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("greeting", "says"),
+    [
+        (None, "what listens there does not greet as a scheduler does, in 1 s"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "what answers there is no scheduler of Dask over tcp"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "what answers there is no scheduler of Dask over tcp"),
+        (b"", "what answers there is no scheduler of Dask over tcp"),
+    ],
+)
+def test_another_server_is_no_scheduler(
+    greeting: bytes | None,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One that says nothing, something else, or hangs up: that is said soon, as a question of usage."""
+    monkeypatch.setattr(address, "ANSWERING", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_greet_as, args=(server, greeting), daemon=True).start()
+        where = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        assert grade(tmp_path, where) == 2
+    said = capsys.readouterr().err
+    assert f"--cluster {where}: {says}; name the address that `dask scheduler` prints" in said
+    assert said.count("\n") == 1
+
+
+def _greet_as(server: socket.socket, greeting: bytes | None) -> None:
+    """Say the same to everybody who connects, and hang up unless there is nothing to say."""
+    silent = []
+    with suppress(OSError):  # the server is closed at the end
+        while True:
+            connection, _ = server.accept()
+            if greeting is None:
+                silent.append(connection)
+                continue
+            with connection:
+                connection.sendall(greeting)
 
 
 def test_a_folder_that_is_written_to_is_refused_before_a_cluster_is_asked_for(

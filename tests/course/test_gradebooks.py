@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from grader.course.gradebooks import Filled, Score, fill
@@ -344,6 +344,7 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8
 ROWS = st.lists(st.tuples(CELL, CELL, st.one_of(st.none(), st.integers(0, 10_000))), min_size=1, max_size=8)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a machine that others use
 @given(
     ROWS,
     st.sampled_from(",;\t"),

@@ -57,6 +57,36 @@ def roster(tmp_path: Path) -> Path:
     return path
 
 
+def test_grades_are_not_written_where_submissions_lie(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They would be read as submissions, and a student's folder that holds grades would be left out."""
+    folder = written(tmp_path / "class", {f"{name}/answers.yaml": answers(name) for name in ("ada", "grace")})
+    for out in (folder, folder / "ada"):
+        assert main(["grade", QUESTIONS, str(folder), "-o", str(out)]) == 2
+        said = capsys.readouterr().err
+        assert said == f"grader: {out}: that is where submissions lie; choose another folder with -o\n"
+    assert sorted(path.name for path in folder.rglob("*")) == ["ada", "answers.yaml", "answers.yaml", "grace"]
+
+
+def test_grades_may_lie_in_a_folder_of_their_own_beside_submissions(tmp_path: Path) -> None:
+    """That is known again, by whatever name the download is given, and is no submission."""
+    folder = written(tmp_path / "class", {f"{name}/answers.yaml": answers(name) for name in ("ada", "grace")})
+    for _ in range(2):
+        assert main(["grade", QUESTIONS, str(folder), "-o", str(folder / "out")]) == 0
+        assert sorted(grades(folder / "out")) == ["ada", "grace"]
+
+
+@pytest.mark.parametrize("where", [".", "ada/.."])
+def test_a_download_that_is_where_one_works_has_its_folder_s_name(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is said of it begins with that, and not with nothing."""
+    monkeypatch.chdir(written(tmp_path / "class", {"ada/answers.yaml": answers("ada"), "b.pdf": b"%PDF"}))
+    main(["grade", QUESTIONS, where, "--dry-run", "-o", str(tmp_path / "out")])
+    assert "class: 1 submission" in capsys.readouterr().out
+
+
 def test_a_dry_run_shows_the_table_and_grades_nothing(
     canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
@@ -235,7 +265,31 @@ def test_one_submission_can_be_graded_again(
     changed = [path.parent.name for path, time in before.items() if path.stat().st_mtime_ns != time]
     assert changed == ["lovelaceada_12345"]
     assert main([*command, "--only", "nobody"]) == 2
-    assert "--only nobody: no submission is called so" in capsys.readouterr().err
+    assert "--only nobody: no submission is called so; --dry-run lists them" in capsys.readouterr().err
+    assert main([*command, "--only", "lovelaceada"]) == 2
+    said = "--only lovelaceada: no submission is called so; did you mean `lovelaceada_12345`?"
+    assert said in capsys.readouterr().err
+
+
+def test_one_submission_and_everything_are_not_asked_for_at_once(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--fresh draws a new seed for all, and the others, which stay as they are, were graded with another."""
+    out = tmp_path / "out"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    assert main([*command, "--fresh", "--only", "lovelaceada_12345"]) == 2
+    assert "and --fresh everything, with a new seed: leave one of them out" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_who_is_in_another_shard_is_said_to_be(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are in the class, and it is the shard that is another one."""
+    command = ["grade", QUESTIONS, str(canvas), "--skip-unmatched", "-o", str(tmp_path / "out")]
+    assert main([*command, "--shard", "1/2", "--only", "lovelaceada_12345"]) == 2
+    said = "--only lovelaceada_12345: is not in shard 1/2 but in another one; name that with --shard"
+    assert said in capsys.readouterr().err
 
 
 def test_one_file_graded_again_leaves_the_class_as_it_is(

@@ -71,3 +71,13 @@ def test_check_takes_the_folder_that_grade_takes_in_a_class(tmp_path: Path) -> N
     assert only_submission(tmp_path / "clone", assignment, "check").headers == (("t.h", b"//"),)
     with pytest.raises(UsageError, match="`check` takes one, `grade` takes a class"):
         only_submission(tmp_path / "class", assignment, "check")
+
+
+def test_check_picks_no_file_of_a_folder_where_others_are_in_doubt(tmp_path: Path) -> None:
+    """A student's own kernel with its header beside the untouched skeleton is not judged by the skeleton."""
+    assignment = load_assignment(find_assignment("tiled-matmul"), None)
+    lay(tmp_path, {"mine.cu": b'#include "mine.h"\n', "mine.h": b"//", "skeleton.cu": KERNEL})
+    with pytest.raises(
+        UsageError, match=r"2 \.cu files \(`mine\.cu`, `skeleton\.cu`\); expected exactly one"
+    ):
+        only_submission(tmp_path, assignment, "check")
