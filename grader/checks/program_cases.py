@@ -228,6 +228,8 @@ def ended_by_itself(run: ProgramRun) -> bool:
 
 def why_it_stopped(run: ProgramRun) -> str:
     """Why a program did not come to its end, as a clause about it."""
+    if run.reason is not None:
+        return current().clause(run.reason)
     if run.ending == "time":
         return text_of("stopped-after", seconds=f"{run.seconds:.0f}")
     if run.ending == "signal":

@@ -141,6 +141,10 @@ class Device:
     """What work that nobody has waited for does with which bytes."""
     deadline: float = math.inf
     """When nobody waits for the device any more (`time.monotonic`)."""
+    host_took_too_long: bool = False
+    """Whether the program has taken by itself, without its device, more time than it may."""
+    last_caller: int = 0
+    """Where the program called the device last; 0 if it never did."""
     handles: int = 0x10
     launched: int = 0
     waits: int = 0

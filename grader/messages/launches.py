@@ -190,6 +190,10 @@ _ON_HOST_CLAUSES: Mapping[str, str] = {
     "copy-writes": "a copy writes",
     "near-null": " (a null pointer)",
     "elements-for-bytes": "; cudaMalloc counts bytes: was it given elements?",
+    "host-took-too-long": "its host code was still running after {seconds} s and was stopped{last_call}",
+    "last-call": "; it last called the GPU on line {line}",
+    "last-call-elsewhere": "; it last called the GPU on line {line} of `{file}`",
+    "no-call-yet": "; it had not called the GPU yet",
 }
 """Parts of these sentences by name."""
 

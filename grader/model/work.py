@@ -316,7 +316,8 @@ class ProgramRun:
 
     ``ending`` is how it ended: ``exit``, ``signal``, ``time``, ``memory`` or ``output-limit``;
     ``returncode`` is its exit status, or the number of the signal, negative. The streams are cut at their
-    limit. ``files`` holds those of the files asked for that it left behind.
+    limit. ``files`` holds those of the files asked for that it left behind. ``reason`` says why it was
+    stopped, where more is known of that than the limit.
     """
 
     ending: str
@@ -325,6 +326,7 @@ class ProgramRun:
     stderr: bytes = b""
     files: Named[bytes] = ()
     seconds: float = 0.0
+    reason: Clause | None = None
 
 
 @dataclass(frozen=True, slots=True)

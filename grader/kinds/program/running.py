@@ -21,7 +21,8 @@ from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of, not_built
 from grader.kinds.program.builds import Builds, Ran, Trials, repaired
-from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums
+from grader.kinds.program.on_emulator import EmulatedDevice, sums
+from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.messages import clause, text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
@@ -317,7 +318,9 @@ class _Runner:
     def _against(self, device: EmulatedDevice, case: Case, limits: Limits) -> CaseEvidence:
         """See `_on_emulator`."""
         interface = self.plan.assignment.program
-        longer = replace(limits, wall_seconds=limits.wall_seconds + SLOWER * interface.emulator_seconds)
+        seconds = limits.wall_seconds
+        emulating = SLOWER * interface.emulator_seconds
+        longer = replace(limits, wall_seconds=seconds + emulating, own_seconds=seconds)
         job = self._job(case, longer, device)
         result = run_beside(device.device, cast("Path", self.channel), self.sandbox, job)
         for kernel, instructions in device.executed:
@@ -327,7 +330,9 @@ class _Runner:
         device.look_up_lines(self._lines_of)
         run = program_run(result, longer)
         in_time = run.ending != Status.TIME
-        too_much = device.too_much_work(run.seconds, limits.wall_seconds, in_time=in_time)
+        if not in_time:
+            run = replace(run, reason=device.why_host_was_stopped(seconds))
+        too_much = device.too_much_work(run.seconds, seconds, in_time=in_time)
         unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
         undecided = tuple((str(kind), clause(too_much)) for kind in unknown)
         if too_much and not in_time:
