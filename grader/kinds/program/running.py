@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from grader.checks.array import KernelOutputCheck
-from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
+from grader.checks.program_cases import ended_by_itself, kind_of_ending, name_of_ending, why_it_stopped
 from grader.checks.traffic import TrafficCheck
 from grader.device.observation import Observation
 from grader.device.service import channel, run_beside
@@ -429,4 +429,4 @@ def ending(case: Case, run: ProgramRun, *, reason_alone: bool = False) -> tuple[
         return ()
     reason = why_it_stopped(run)
     message = reason if reason_alone else text_of("program-cut-short-because", reason=reason)
-    return (Finding(kind_of_ending(run), message, run.ending, case=case.id),)
+    return (Finding(kind_of_ending(run), message, name_of_ending(run), case=case.id),)
