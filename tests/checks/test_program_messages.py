@@ -157,8 +157,10 @@ EXIT: Scenes = {
         for name, words in (
             (
                 "an exception",
-                b"a\nterminate called after throwing an instance of 'std::out_of_range'\n"
-                b"  what():  no \x1b[31mway\n",
+                (
+                    b"a\nterminate called after throwing an instance of 'std::out_of_range'\n"
+                    b"  what():  no \x1b[31mway\n"
+                ),
             ),
             ("an exception without words", b"terminate called after throwing an instance of 'int'\n"),
         )
