@@ -202,12 +202,58 @@ def test_a_mistake_of_a_programs_kernel_is_told_first(
     assert words in _first_advice(grade)
 
 
+def _changed(name: str, file: Path, old: str, new: str) -> Path:
+    """The model solution of an assignment with something in place of something else."""
+    source = (_mistakes_folder(name).parent / "solution.cu").read_text("utf-8")
+    assert old in source
+    file.write_text(source.replace(old, new), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "line", "words"),
+    [
+        (
+            "matmul-program",
+            "sizeof(float) * M * K,",
+            "sizeof(float) * M * K << 20,",
+            49,
+            "fails with “out of memory”, for it asks for 7,130,316,800 bytes of device memory, and the device has",
+        ),
+        (
+            "matmul-program",
+            "    float *dA",
+            "    CHECK(cudaSetDevice(1)); float *dA",
+            48,
+            "`cudaSetDevice` fails with “invalid device ordinal”; after it the program ends with status 1",
+        ),
+        (
+            "matmul-function",
+            "sizeof(float) * M * K,",
+            "sizeof(float) * M * K << 20,",
+            36,
+            "`cudaMalloc` fails with “out of memory”, for it asks for 4,294,967,296 bytes",
+        ),
+    ],
+)
+def test_a_call_that_failed_before_the_program_gave_up_is_told_first(
+    graded: Graded, tmp_path: Path, name: str, old: str, new: str, line: int, words: str
+) -> None:
+    """With its reason, though the program itself says nothing at all."""
+    file = _changed(name, tmp_path / "fails.cu", old, new)
+    silent = file.read_text("utf-8").replace("std::fprintf(stderr", "std::snprintf(nullptr, 0")
+    file.write_text(silent, encoding="utf-8")
+    grade = graded(name, file)
+    assert grade.cause is not None
+    assert (grade.cause.code, grade.cause.line) == ("call-failed", line)
+    assert words in _first_advice(grade).replace("\n    ", " ")
+
+
 def test_an_exception_that_nothing_catches_is_told_first(graded: Graded, tmp_path: Path) -> None:
     """With its type and its text, and without a word of pointers."""
-    source = (_mistakes_folder("matmul-program").parent / "solution.cu").read_text("utf-8")
-    file = tmp_path / "throws.cu"
-    throws = 'if (N < 1000) throw std::runtime_error("no input");'
-    file.write_text("#include <stdexcept>\n" + source.replace("dim3 block", f"{throws}\n    dim3 block"))
+    throws = 'if (N < 1000) throw std::runtime_error("no input");\n    dim3 block'
+    file = _changed("matmul-program", tmp_path / "throws.cu", "dim3 block", throws)
+    file.write_text("#include <stdexcept>\n" + file.read_text("utf-8"), encoding="utf-8")
     grade = graded("matmul-program", file)
     assert grade.cause is not None
     assert grade.cause.code == "program-throws"

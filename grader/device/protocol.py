@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from grader.device.requests import OPERATIONS, Fault, Message, RecordEvent, Touched, WaitForEvent
 
-VERSION = 2
+VERSION = 3
 REQUEST = struct.Struct("<IIQ")
 ANSWER = struct.Struct("<iIII")
 

@@ -213,6 +213,7 @@ class Session:
             if isinstance(message, LaunchKernel):
                 before = self.device.take_text()
             reply = TABLE[kind](self.device, message, caller)
+        self.device.note_outcome(reply[0], caller)
         if wants_answer:
             self._answer(message, reply, before)
         for row in () if rows is None else rows:

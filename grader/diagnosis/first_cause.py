@@ -105,7 +105,7 @@ def first_cause(
     shown = [result for result in failing if result.item.visibility is Visibility.VISIBLE]
     if not evidence.build.ok:
         return None
-    of_host = first_cause_of_host(evidence, shown, main_file)
+    of_host = first_cause_of_host(assignment, evidence, shown, main_file)
     if of_host is not None:
         return of_host
     shown = [result for result in shown if result.item.check in JUDGED_BY_THEM]

@@ -37,12 +37,18 @@ _FAULTS: Mapping[FindingCode, str] = {
     FindingCode.FUNCTION_ENDED_PROGRAM: (
         "the function ends the whole program with status {status}; expected it to return"
     ),
+    FindingCode.CALL_FAILED: "{call} fails with “{error}”{sizes}{then}",
     FindingCode.DEVICE_BROKEN: "once the function has returned, the device reports: {error}",
 }
 """What is said of a visible case, by code, with fields for the finding's data."""
 
 _FAULTS_CLAUSES: Mapping[str, str] = {
     "function": "`{name}`",
+    "runtime-call": "`{name}`",
+    "some-call": "a call of the CUDA runtime",
+    "asks-for": ", for it asks for {bytes:,} bytes of device memory, and the device has {limit:,}",
+    "then-status": "; after it the program ends with status {status}",
+    "then-gives-up": "; after it the program crashes",
     "some-function": "a function",
     "block": "block",
     "grid": "grid",

@@ -338,3 +338,18 @@ def test_a_function_that_is_missing_ends_the_program_and_is_named(run_host: Call
     ran = run_host('void *any; cudaMalloc(&any, 4); std::printf("before"); cudaDestroyTextureObject(0);')
     assert (ran.mistakes, ran.returncode, ran.stdout) == (["unsupported"], 98, "before")
     assert dict(ran.device.mistakes[0].details) == {"name": "cudaDestroyTextureObject"}
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("void *d; cudaMalloc(&d, size_t{1} << 40); cudaSetDevice(7);", 2),
+        ("cudaSetDevice(7); void *d; cudaMalloc(&d, size_t{1} << 40);", 101),
+        ("void *d; cudaMalloc(&d, 4); cudaFree(d); cudaStreamQuery(0);", None),
+    ],
+)
+def test_the_first_call_that_fails_is_kept(run_host: Callable[..., Ran], body: str, code: int | None) -> None:
+    """One that fails without the device, too."""
+    failure = run_host(body).device.first_failure
+    assert (failure and failure.code) == code
+    assert failure is None or failure.caller

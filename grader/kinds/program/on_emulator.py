@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.device.device import MOST_MISTAKES, Device
-from grader.device.errors import HostCode, HostMistake
+from grader.device.errors import CudaError, HostCode, HostMistake
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.observation import Observation
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import DeviceAllocation
     from grader.device.observation import KernelRun, SeenLaunch
-    from grader.model import Argument, Build, Case, Detail, Launch, Named
+    from grader.model import Argument, Build, Case, Detail, Launch, Named, ProgramRun
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -233,6 +233,30 @@ class EmulatedDevice:
         values = (("seconds", f"{allowed_seconds:g}"), ("last_call", self._last_call()))
         return Clause("host-took-too-long", values)
 
+    def failed_call(self, run: ProgramRun) -> Finding | None:
+        """The first call that failed, where the run did not end well after it, or lacks the memory."""
+        failure = self.device.first_failure
+        ended = _bad_end(run)
+        if failure is None or not (ended or failure.code is CudaError.MEMORY_ALLOCATION):
+            return None
+        sizes = (m.details for m in self.device.mistakes if m.code is HostCode.OUT_OF_MEMORY)
+        call = self._source.call_of(failure.caller)
+        details: dict[str, Detail] = {
+            "call": (Clause("runtime-call", (("name", call),)) if call else Clause("some-call"),),
+            "error": failure.words,
+            "sizes": tuple(Clause("asks-for", size) for size in islice(sizes, 1)),
+            "then": ended,
+        }
+        return worded(
+            Finding(
+                FindingKind.HOST,
+                file=self._source.file_of(failure.caller),
+                line=self._source.line_of(failure.caller),
+                code=FindingCode.CALL_FAILED,
+                details=tuple(details.items()),
+            )
+        )
+
     def _last_call(self) -> tuple[Clause, ...]:
         """Where the program called the device last; nothing where the line is not known."""
         caller = self.device.last_caller
@@ -309,6 +333,13 @@ class EmulatedDevice:
                 details = (("index", (address - start) // width), ("elements", size))
                 return name, replace(fault, code=HostCode.OUTSIDE_ARRAY, details=details)
         return "", fault
+
+
+def _bad_end(run: ProgramRun) -> tuple[Clause, ...]:
+    """How a run ended that gave up by itself; nothing where it ended well, or was stopped."""
+    if run.ending == "exit" and run.returncode:
+        return (Clause("then-status", (("status", run.returncode),)),)
+    return (Clause("then-gives-up"),) if run.ending == "signal" else ()
 
 
 def _severity(mistake: HostMistake) -> Severity:

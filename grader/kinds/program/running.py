@@ -330,8 +330,8 @@ class _Runner:
         device.look_up_lines(self._lines_of)
         run = program_run(result, longer)
         in_time = run.ending != Status.TIME
-        if not in_time:
-            run = replace(run, reason=device.why_host_was_stopped(seconds))
+        reason = None if in_time else device.why_host_was_stopped(seconds)
+        run = replace(run, reason=reason, failed_call=device.failed_call(run))
         too_much = device.too_much_work(run.seconds, seconds, in_time=in_time)
         unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
         undecided = tuple((str(kind), clause(too_much)) for kind in unknown)
