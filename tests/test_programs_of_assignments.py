@@ -218,7 +218,7 @@ def _changed(name: str, file: Path, old: str, new: str) -> Path:
             "sizeof(float) * M * K,",
             "sizeof(float) * M * K << 20,",
             49,
-            "fails with “out of memory”, for it asks for 7,130,316,800 bytes of device memory, and the device has",
+            "fails with “out of memory”, for it asks for 7,130,316,800 bytes",
         ),
         (
             "matmul-program",

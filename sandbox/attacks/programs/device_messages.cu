@@ -6,7 +6,7 @@ using namespace device;
 
 int main(int argc, char** argv) {
     device::begin(argc, argv);
-    if (is("a second greeting")) ask(Operation::hello, Bytes{}.add(N{2}).add(U{0}));
+    if (is("a second greeting")) ask(Operation::hello, Bytes{}.add(N{3}).add(U{0}));
     if (is("an operation that is not there")) attack::tried(say_number(999, {}) && hear() == 0, "999");
     if (is("no operation")) attack::tried(say_number(0, {}) && hear() == 0, "0");
     if (is("a payload of four gigabytes")) ask(Operation::allocate, {}, 0xFFFFFFFF);
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
         ask(Operation::occupancy, Bytes{}.add(N{77}).add(N{32}).add(U{0}));
     if (is("a number too many")) ask(Operation::memory_info, Bytes{}.add(N{1}));
     if (is("a child that speaks for its parent")) {
-        if (!syscall(SYS_fork)) _exit(!say(Operation::hello, Bytes{}.add(N{2}).add(U{0})));
+        if (!syscall(SYS_fork)) _exit(!say(Operation::hello, Bytes{}.add(N{3}).add(U{0})));
         attack::tried(hear() == 0, "greet by a child");
     }
     return !attack::write_result();
