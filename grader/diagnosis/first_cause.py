@@ -105,6 +105,8 @@ def first_cause(
     shown = [result for result in failing if result.item.visibility is Visibility.VISIBLE]
     if not evidence.build.ok:
         return None
+    if shown and (reordered := _reordered(assignment, evidence, shown[0].item.id)) is not None:
+        return reordered
     of_host = first_cause_of_host(assignment, evidence, shown, main_file)
     if of_host is not None:
         return of_host
@@ -151,6 +153,17 @@ def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause |
     hint = texts_of_mistake.hint.format(constants=f"`{wrong.address}`")
     title = texts_of_mistake.title
     return Cause("constant-not-allowed", wrong.message, hint, item, wrong.line, title=title)
+
+
+def _reordered(assignment: Assignment, evidence: Evidence, item: str) -> Cause | None:
+    """That a function takes its parameters in another order, which makes copies go astray, too."""
+    remarks = (r for r in evidence.build.suspicions if r.hazard == SourceRemark.OTHER_ORDER)
+    remark = next(remarks, None)
+    if remark is None:
+        return None
+    texts_of_mistake = texts_of_course(assignment.feedback).mistake("parameter-order")
+    title, hint = texts_of_mistake.title, texts_of_mistake.hint
+    return Cause("parameter-order", remark.message, hint, item, remark.line, title=title)
 
 
 def _suspected(
