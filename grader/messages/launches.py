@@ -37,6 +37,9 @@ _FAULTS: Mapping[FindingCode, str] = {
     FindingCode.FUNCTION_ENDED_PROGRAM: (
         "the function ends the whole program with status {status}; expected it to return"
     ),
+    FindingCode.FUNCTION_ORDER: (
+        "`{function}` is right when it is called with ({taken}), but the assignment calls it with ({passed})"
+    ),
     FindingCode.CALL_FAILED: "{call} fails with “{error}”{sizes}{then}",
     FindingCode.DEVICE_BROKEN: "once the function has returned, the device reports: {error}",
 }

@@ -74,9 +74,6 @@ _FINDINGS: Mapping[str, str] = {
     "lines-of-file": "{file}:{line} and {other_line}",
     "line-of": "line {line}: {sentence}",
     "with-its-line": "{sentence} (line {line})",
-    "right-in-another-order": (
-        "`{function}` is right when it is called with ({taken}), but the assignment calls it with ({passed})"
-    ),
     "with-its-place": "{sentence} ({file}, line {line})",
     "finding-in-case": "in case `{case}`: {sentence}",
     "map-of": "where {array} is wrong ({signs}):",

@@ -15,8 +15,8 @@ from grader.device.observation import Observation
 from grader.errors import log_swallowed
 from grader.kinds.kernel.further_runs import orders
 from grader.kinds.program.running import run_cases
-from grader.messages import text_of
-from grader.model import Finding, FindingKind, SourceRemark, Visibility
+from grader.messages import worded
+from grader.model import Finding, FindingCode, FindingKind, SourceRemark, Visibility
 from grader.nvcc.function import line_of_definition
 
 if TYPE_CHECKING:
@@ -82,11 +82,17 @@ def _remark(plan: Plan, submission: Submission, order: Order) -> Finding:
     """That the function is right in this order, and in which it is called."""
     interface = plan.assignment.function
     names = [parameter.name for parameter in interface.parameters]
-    message = text_of(
-        "right-in-another-order",
-        function=interface.function,
-        taken=", ".join(names[position] for position in order),
-        passed=", ".join(names),
+    details = {
+        "function": interface.function,
+        "taken": ", ".join(names[position] for position in order),
+        "passed": ", ".join(names),
+    }
+    return worded(
+        Finding(
+            FindingKind.MISTAKE,
+            hazard=SourceRemark.OTHER_ORDER,
+            line=line_of_definition(submission.source, interface),
+            code=FindingCode.FUNCTION_ORDER,
+            details=tuple(details.items()),
+        )
     )
-    line = line_of_definition(submission.source, interface)
-    return Finding(FindingKind.MISTAKE, message, SourceRemark.OTHER_ORDER, line=line)
