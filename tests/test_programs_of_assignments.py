@@ -178,19 +178,101 @@ def test_a_mistake_loses_its_items_and_says_why(graded: Graded, name: str, file:
         ("matmul-program", "device_pointer_on_host.cu", "host-device-pointer", 60),
         ("matmul-program", "block_too_large.cu", "host-launch-refused", 56),
         ("matmul-function", "back_says_host_to_device.cu", "host-wrong-direction", 46),
-        ("matmul-program", "b_never_copied.cu", None, None),
     ],
 )
 def test_a_mistake_of_the_host_is_told_first(
-    graded: Graded, name: str, file: str, code: str | None, line: int | None
+    graded: Graded, name: str, file: str, code: str, line: int
 ) -> None:
     """With its line, before all that it makes of the program's end and results."""
     grade = graded(name, _mistakes_folder(name) / file)
-    cause = grade.cause
-    assert (cause and cause.code, cause and cause.line) == (code, line)
-    first = text.render(grade, width=200).plain.partition("Start here\n")[2].split("\n\n")[0]
-    assert f"(line {line})" in first if code else not first
+    assert grade.cause is not None
+    assert (grade.cause.code, grade.cause.line) == (code, line)
+    first = _first_advice(grade)
+    assert f"(line {line})" in first
     assert "try:" not in first
+
+
+def _first_advice(grade: Grade) -> str:
+    """What stands below `Start here`."""
+    return text.render(grade, width=200).plain.partition("Start here\n")[2].split("\n\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "line", "words"),
+    [
+        ("first_barrier_missing.cu", "barrier-before-reading", 29, "tried, and the race is gone"),
+        ("store_unguarded.cu", "store-out-of-bounds", 33, "Guard the store"),
+        ("returns_before_the_barrier.cu", "barrier-divergence", 30, "out of the `if` or the loop"),
+        ("b_never_copied.cu", "memory-never-filled", 28, "copy to `dB` what the kernel reads"),
+    ],
+)
+def test_a_mistake_of_a_programs_kernel_is_told_first(
+    graded: Graded, file: str, code: str, line: int, words: str
+) -> None:
+    """As of a bare kernel; that the last case has a launch which fails, as it should, is none of it."""
+    grade = graded("matmul-program", _mistakes_folder("matmul-program") / file)
+    assert grade.cause is not None
+    assert (grade.cause.code, grade.cause.line) == (code, line)
+    assert words in _first_advice(grade)
+
+
+def _changed(name: str, file: Path, old: str, new: str) -> Path:
+    """The model solution of an assignment with something in place of something else."""
+    source = (_mistakes_folder(name).parent / "solution.cu").read_text("utf-8")
+    assert old in source
+    file.write_text(source.replace(old, new), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "line", "words"),
+    [
+        (
+            "matmul-program",
+            "sizeof(float) * M * K,",
+            "sizeof(float) * M * K << 20,",
+            49,
+            "fails with “out of memory”, for it asks for 7,130,316,800 bytes",
+        ),
+        (
+            "matmul-program",
+            "    float *dA",
+            "    CHECK(cudaSetDevice(1)); float *dA",
+            48,
+            "`cudaSetDevice` fails with “invalid device ordinal”; after it the program ends with status 1",
+        ),
+        (
+            "matmul-function",
+            "sizeof(float) * M * K,",
+            "sizeof(float) * M * K << 20,",
+            36,
+            "`cudaMalloc` fails with “out of memory”, for it asks for 4,294,967,296 bytes",
+        ),
+    ],
+)
+def test_a_call_that_failed_before_the_program_gave_up_is_told_first(
+    graded: Graded, tmp_path: Path, name: str, old: str, new: str, line: int, words: str
+) -> None:
+    """With its reason, though the program itself says nothing at all."""
+    file = _changed(name, tmp_path / "fails.cu", old, new)
+    silent = file.read_text("utf-8").replace("std::fprintf(stderr", "std::snprintf(nullptr, 0")
+    file.write_text(silent, encoding="utf-8")
+    grade = graded(name, file)
+    assert grade.cause is not None
+    assert (grade.cause.code, grade.cause.line) == ("call-failed", line)
+    assert words in _first_advice(grade).replace("\n    ", " ")
+
+
+def test_an_exception_that_nothing_catches_is_told_first(graded: Graded, tmp_path: Path) -> None:
+    """With its type and its text, and without a word of pointers."""
+    throws = 'if (N < 1000) throw std::runtime_error("no input");\n    dim3 block'
+    file = _changed("matmul-program", tmp_path / "throws.cu", "dim3 block", throws)
+    file.write_text("#include <stdexcept>\n" + file.read_text("utf-8"), encoding="utf-8")
+    grade = graded("matmul-program", file)
+    assert grade.cause is not None
+    assert grade.cause.code == "program-throws"
+    assert "nothing caught its exception `std::runtime_error`: no input" in grade.cause.message
+    assert "pointers" not in _first_advice(grade)
 
 
 @pytest.mark.slow

@@ -133,11 +133,22 @@ def test_launches_that_take_too_much_work_cost_nothing(
 
 @pytest.mark.slow
 def test_a_host_that_never_ends_is_the_programs_fault(graded: Graded) -> None:
-    """Its launches took no time to speak of."""
+    """Its launches took no time to speak of; it is stopped when its own seconds are over."""
     grade = graded(RIGHT.replace("cudaFree(device);", "for (volatile bool on = true; on;) {}"))
     assert _results(grade)["ends"].verdict is Verdict.FAIL
-    assert "was not done by then" in _results(grade)["ends"].message
+    assert "its host code was still running after 2 s" in _results(grade)["ends"].message
+    assert "it last called the GPU on line 13" in _results(grade)["ends"].message
     assert "kernel" not in _results(grade)["races"].message
+    assert 2 <= (grade.cases[0].seconds or 0) < 5
+
+
+@pytest.mark.slow
+def test_a_host_that_sleeps_before_its_first_call_is_stopped_as_soon(graded: Graded) -> None:
+    """It takes no processor time, and its device hears nothing of it at all."""
+    sleeping = "#include <unistd.h>\nint main() { for (volatile bool on = true; on;) sleep(1);"
+    grade = graded(RIGHT.replace("int main() {", sleeping))
+    assert "after 2 s and was stopped; it had not called the GPU yet" in _results(grade)["ends"].message
+    assert 2 <= (grade.cases[0].seconds or 0) < 5
 
 
 SHARED = r"""#include <cstdio>

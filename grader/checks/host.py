@@ -21,6 +21,7 @@ from grader.checks.program_cases import (
     judge_cases,
     kind_of_ending,
     last_lines_of_stderr,
+    name_of_ending,
     why_it_stopped,
 )
 from grader.messages import text_of
@@ -103,7 +104,7 @@ def _judge_exit(run: ProgramRun, status: int) -> RunVerdict:
     words = last_lines_of_stderr(run)
     if words:
         detail = text_of("with-stderr", sentence=detail)
-    ending = "" if ended_by_itself(run) else run.ending
+    ending = "" if ended_by_itself(run) else name_of_ending(run)
     return RunVerdict(Verdict.FAIL, reason, detail, words, kind=kind_of_ending(run), ending=ending)
 
 

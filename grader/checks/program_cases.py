@@ -6,6 +6,7 @@ nothing that the program printed or should have printed is quoted.
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 from dataclasses import dataclass, replace
@@ -105,7 +106,7 @@ def ended_early(run: ProgramRun) -> RunVerdict | None:
         text_of("program-cut-short"),
         text_of("program-cut-short-because", reason=why_it_stopped(run)),
         kind=kind_of_ending(run),
-        ending=run.ending,
+        ending=name_of_ending(run),
     )
 
 
@@ -217,6 +218,11 @@ EXPLAINED_SIGNALS = (
 )
 """Signals of which a text says what they mean."""
 
+_THROWN = re.compile(
+    r"^terminate called after throwing an instance of '(.+)'$(?:\n  what\(\):  (.*)$)?", re.MULTILINE
+)
+"""What the C++ library prints before it ends a program (libstdc++, ``vterminate.cc``)."""
+
 LIMIT_TEXTS = {"memory": "memory-limit", "output-limit": "output-limit"}
 """The text of each limit that ends a program."""
 
@@ -228,16 +234,38 @@ def ended_by_itself(run: ProgramRun) -> bool:
 
 def why_it_stopped(run: ProgramRun) -> str:
     """Why a program did not come to its end, as a clause about it."""
+    if run.reason is not None:
+        return current().clause(run.reason)
     if run.ending == "time":
         return text_of("stopped-after", seconds=f"{run.seconds:.0f}")
     if run.ending == "signal":
-        name = signal_name(-run.returncode)
-        if name in EXPLAINED_SIGNALS:
-            return text_of("with-signal", reason=text_of(name.lower()), signal=name)
-        return text_of("ended-by-signal", signal=name)
+        return uncaught_exception(run) or _signalled(run)
     if run.ending in LIMIT_TEXTS:
         return text_of(LIMIT_TEXTS[run.ending])
     return text_of("ended-otherwise", ending=program_output.safe_line(run.ending))
+
+
+def _signalled(run: ProgramRun) -> str:
+    name = signal_name(-run.returncode)
+    if name in EXPLAINED_SIGNALS:
+        return text_of("with-signal", reason=text_of(name.lower()), signal=name)
+    return text_of("ended-by-signal", signal=name)
+
+
+def uncaught_exception(run: ProgramRun) -> str | None:
+    """That nothing caught an exception, with its type and its text, as the C++ library says it; None else."""
+    if (run.ending, run.returncode) != ("signal", -signal.SIGABRT):
+        return None
+    thrown = list(_THROWN.finditer(program_output.decoded(run.stderr)))
+    if not thrown:
+        return None
+    name, words = (program_output.safe_line(group or "", 100) for group in thrown[-1].groups())
+    return text_of("uncaught-exception-with-words" if words else "uncaught-exception", type=name, words=words)
+
+
+def name_of_ending(run: ProgramRun) -> str:
+    """How a run ended, as the `hazard` of its finding: as its record says, or by an exception."""
+    return "exception" if uncaught_exception(run) is not None else run.ending
 
 
 def kind_of_ending(run: ProgramRun) -> FindingKind:

@@ -18,6 +18,7 @@ from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
 from grader.device.protocol import VERSION, ProtocolError
 from grader.device.requests import (
     Allocate,
+    CallFailed,
     CopyOnHost,
     CopyWithin,
     CreateEvent,
@@ -332,6 +333,11 @@ def _errors_asked(device: Device, message: ErrorsAsked, caller: int) -> Reply:
     return DONE
 
 
+def _call_failed(device: Device, message: CallFailed, caller: int) -> Reply:
+    device.note_outcome(message.code, caller)
+    return DONE
+
+
 def _name_symbol(device: Device, message: NameSymbol, caller: int) -> Reply:
     """A host that says so of variables that are there may be believed: it accuses itself."""
     del caller
@@ -410,5 +416,6 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     Unsupported: _unsupported,
     Fault: _faulted,
     NameSymbol: _name_symbol,
+    CallFailed: _call_failed,
 }
 """What is done for each message; copies that carry data are in `session`."""

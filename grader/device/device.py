@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from grader.device.errors import CudaError, HostCode, HostMistake
+from grader.device.errors import ERRORS_OF_CALLS, CudaError, FailedCall, HostCode, HostMistake
 from grader.device.memory import BASE
 from grader.device.streams import Clock, StreamOrder, Use, Work, common_byte, span
 from grader.model import MOST_THREADS
@@ -137,6 +137,12 @@ class Device:
     errors_asked: bool = False
     deadline: float = math.inf
     """When nobody waits for the device any more (`time.monotonic`)."""
+    host_took_too_long: bool = False
+    """Whether the program has taken by itself, without its device, more time than it may."""
+    first_failure: FailedCall | None = None
+    """The first call that gave an error of its own, none of a launch that stopped."""
+    last_caller: int = 0
+    """Where the program called the device last; 0 if it never did."""
     handles: int = 0x10
     launched: int = 0
     waits: int = 0
@@ -152,6 +158,11 @@ class Device:
         same = any(_where(other) == _where(mistake) for other in self.mistakes)
         if not same and len(self.mistakes) < MOST_MISTAKES:
             self.mistakes.append(mistake)
+
+    def note_outcome(self, code: int, caller: int) -> None:
+        """Keep the first call that failed by itself."""
+        if code in ERRORS_OF_CALLS and self.first_failure is None:
+            self.first_failure = FailedCall(code, caller)
 
     def symbol_mistake(self, caller: int, *addresses: int) -> HostMistake | None:
         """The mistake of a call that is given the name of a variable for a pointer; None if it is not."""

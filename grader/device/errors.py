@@ -38,6 +38,38 @@ class CudaError(IntEnum):
     COOPERATIVE_LAUNCH_TOO_LARGE = 720
 
 
+ERRORS_OF_CALLS: Mapping[int, str] = {
+    1: "invalid argument",
+    2: "out of memory",
+    3: "initialization error",
+    9: "invalid configuration argument",
+    12: "invalid pitch argument",
+    13: "invalid device symbol",
+    21: "invalid copy direction for memcpy",
+    52: "__global__ function call is not configured",
+    98: "invalid device function",
+    101: "invalid device ordinal",
+    400: "invalid resource handle",
+    712: "part or all of the requested memory range is already mapped",
+    713: "pointer does not correspond to a registered memory region",
+    720: "too many blocks in cooperative launch",
+}
+"""What ``cudaGetErrorString`` says of errors that no launch makes; other calls may succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """A call that gave an error; ``caller`` is where it returns to."""
+
+    code: int
+    caller: int
+
+    @property
+    def words(self) -> str:
+        """What CUDA calls the error."""
+        return ERRORS_OF_CALLS[self.code]
+
+
 _ENDS: Mapping[str, CudaError] = {
     "assertion": CudaError.ASSERT,
     "trap": CudaError.LAUNCH_FAILURE,

@@ -337,6 +337,14 @@ class NameSymbol:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class CallFailed:
+    """A call of the program gave this error, for the first time; the device need not have been asked."""
+
+    LAYOUT: ClassVar = "I"
+    code: int
+
+
 Message: TypeAlias = (
     Hello
     | Allocate
@@ -363,6 +371,7 @@ Message: TypeAlias = (
     | Unsupported
     | Interruption
     | NameSymbol
+    | CallFailed
 )
 
 OPERATIONS: tuple[type[Message], ...] = (
@@ -399,5 +408,6 @@ OPERATIONS: tuple[type[Message], ...] = (
     Unsupported,
     Fault,
     NameSymbol,
+    CallFailed,
 )
 """By their numbers on the wire, from 1 (``enum class Operation``)."""

@@ -6,25 +6,29 @@ is no message.
 
 from __future__ import annotations
 
+import math
 import socket
 import tempfile
 import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from grader.device import protocol
 from grader.device.calls import TABLE
 from grader.device.copies import rows_to_receive, rows_to_send
 from grader.device.errors import CudaError
+from grader.device.host_clock import HostClock
 from grader.device.protocol import REQUEST, ProtocolError
 from grader.device.requests import (
     CopyIn,
     CopyOut,
     CopyWithin,
     Hello,
+    Interruption,
     LaunchKernel,
     Pull,
     Push,
@@ -34,7 +38,7 @@ from grader.device.requests import (
 from grader.errors import OurError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -65,6 +69,8 @@ class Served:
     """The environment of a run that a device is there for, and why its session was cut off, if it was."""
 
     environment: tuple[tuple[str, str], ...]
+    stop_file: Path
+    """It is there as soon as the program has taken by itself what it may."""
     cut: str = ""
     refused: str = ""
     """What the program sent that the runtime never sends."""
@@ -72,49 +78,62 @@ class Served:
 
 
 def run_beside(device: Device, folder: Path, sandbox: Sandbox, job: Job) -> Result:
-    """Run a program against a device for as long as its job may take.
+    """Run a program against a device for as long as its job may take, all in all and by itself.
 
     Raises OurError where the program sends what the runtime never sends, and where the device fails.
     """
-    with serve(device, folder, job.limits.wall_seconds) as served:
-        result = sandbox.run(replace(job, environment=served.environment))
+    limits = job.limits
+    with serve(device, folder, limits.wall_seconds, limits.own_seconds or math.inf) as served:
+        job = replace(job, environment=served.environment, stop_file=str(served.stop_file))
+        result = sandbox.run(job)
+        device.host_took_too_long = served.stop_file.exists()
     if served.refused:
         raise OurError(f"the program talks to its device by itself, or has overwritten it: {served.refused}")
     return result
 
 
 @contextmanager
-def serve(device: Device, folder: Path, seconds: float) -> Iterator[Served]:
+def serve(device: Device, folder: Path, seconds: float, own_seconds: float = math.inf) -> Iterator[Served]:
     """Serve one program, in a thread, for as long as the block lasts; raises OurError where the device fails.
 
-    Only the first to connect is served, and only as long as ``seconds`` go.
+    Only the first to connect is served, and only as long as ``seconds`` go; it should take no more than
+    ``own_seconds`` of them by itself.
     """
     path = folder / f"{time.monotonic_ns():x}"
     deadline = time.monotonic() + seconds
+    clock, over = HostClock(), threading.Event()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         path.chmod(0o666)
         listener.listen(1)
-        served = Served(((VARIABLE, str(path)),))
-        thread = threading.Thread(target=_serve, args=(served, device, listener, deadline), daemon=True)
+        served = Served(((VARIABLE, str(path)),), path.with_suffix(".over"))
+        watch = threading.Thread(target=clock.run, args=(own_seconds, served.stop_file, over), daemon=True)
+        arguments = (served, device, listener, deadline, clock)
+        thread = threading.Thread(target=_serve, args=arguments, daemon=True)
         thread.start()
+        watch.start()
         try:
             yield served
         finally:
+            over.set()
+            watch.join()
             _wake(path)
             thread.join(_JOIN_SECONDS)
             path.unlink(missing_ok=True)
+            served.stop_file.unlink(missing_ok=True)
     if served.failure is not None:
         raise OurError(f"the device failed: {served.failure!r}") from served.failure
     if thread.is_alive():
         raise OurError("the device did not come to its end")
 
 
-def _serve(served: Served, device: Device, listener: socket.socket, deadline: float) -> None:
+def _serve(
+    served: Served, device: Device, listener: socket.socket, deadline: float, clock: HostClock
+) -> None:
     try:
         connection = welcome(listener, deadline)
         if connection is not None:
-            session = Session(device, connection, deadline)
+            session = Session(device, connection, deadline, clock)
             served.cut = session.run()
             served.refused = session.refused
     except Exception as failure:  # noqa: BLE001 - told by the thread that waits
@@ -141,6 +160,9 @@ _FLUSHING = (Synchronise, Reset)
 they start (CUDA C++ guide, "Formatted Output")."""
 
 
+Received = TypeVar("Received", bytes, int)
+
+
 class EndedError(Exception):
     """The program has closed its end, or need not go on."""
 
@@ -152,6 +174,7 @@ class Session:
     device: Device
     connection: socket.socket
     deadline: float
+    clock: HostClock = field(default_factory=HostClock)
     greeted: bool = False
     refused: str = ""
     """What the program sent that the runtime never sends; it was cut off for it."""
@@ -173,15 +196,14 @@ class Session:
         except TimeoutError:
             return "the program was still running when its time was over"
         finally:
+            self.clock.is_waiting = True
             self.connection.close()
 
     def _one(self) -> None:
         """One request and its answer."""
         kind, size, caller, wants_answer = protocol.read_head(self._receive(REQUEST.size))
         message = protocol.read(kind, self._receive(size))
-        if isinstance(message, Hello) == self.greeted:
-            raise ProtocolError("a program introduces itself once, and first")
-        self.greeted = True
+        self._admit(message, caller)
         rows: NDArray[np.uint8] | None = None
         before = (b"", b"")
         if isinstance(message, _INCOMING):
@@ -192,6 +214,7 @@ class Session:
             if isinstance(message, LaunchKernel):
                 before = self.device.take_text()
             reply = TABLE[kind](self.device, message, caller)
+        self.device.note_outcome(reply[0], caller)
         if wants_answer:
             self._answer(message, reply, before)
         for row in () if rows is None else rows:
@@ -204,6 +227,14 @@ class Session:
             recorder.note(message)
             if recorder.is_done:
                 raise EndedError
+
+    def _admit(self, message: Message, caller: int) -> None:
+        """Let a greeting come first and only then, and remember who called."""
+        if isinstance(message, Hello) == self.greeted:
+            raise ProtocolError("a program introduces itself once, and first")
+        if self.greeted and not isinstance(message, Interruption):
+            self.device.last_caller = caller
+        self.greeted = True
 
     def _answer(self, message: Message, reply: Reply, text: tuple[bytes, bytes]) -> None:
         """The code and the payload, behind the ``text`` of launches or what the device still holds of it."""
@@ -236,12 +267,20 @@ class Session:
         """What comes next, ``size`` bytes at most; raises EndedError where the program has ended."""
         self._wait_no_longer()
         try:
-            content = self.connection.recv(size)
+            content = self._received_by(partial(self.connection.recv, size))
         except ConnectionResetError:
             raise EndedError from None
         if not content:
             raise EndedError
         return content
+
+    def _received_by(self, receive: Callable[[], Received]) -> Received:
+        """What comes next of the program, whose time it is until then."""
+        self.clock.is_waiting = True
+        received = receive()
+        self.clock.received += 1
+        self.clock.is_waiting = False
+        return received
 
     def _receive_into(self, target: memoryview) -> None:
         """Fill ``target``; raises EndedError where the program ends before."""
@@ -251,7 +290,7 @@ class Session:
         while target:
             self._wait_no_longer()
             try:
-                count = self.connection.recv_into(target)
+                count = self._received_by(partial(self.connection.recv_into, target))
             except ConnectionResetError:
                 raise EndedError from None
             if not count:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ _ALLOCATING = {
     "cudaMallocManaged",
     "cudaMallocPitch",
 }
+_CALL = re.compile(r"\b(cuda[A-Z]\w*)[ \t]*(?:<[^<>]*>[ \t]*)?\(")
+_OF_ERRORS = {"cudaGetErrorName", "cudaGetErrorString", "cudaGetLastError", "cudaPeekAtLastError"}
 _AROUND = {"cast_expression": "value", "pointer_expression": "argument", "parenthesized_expression": ""}
 
 
@@ -50,6 +53,15 @@ class HostSource:
     def file_of(self, caller: int) -> str:
         """The file that a call stands in; the first one if nobody knows."""
         return self._of(caller).file
+
+    def call_of(self, caller: int) -> str:
+        """The function of the runtime that is called there; empty where its line does not tell."""
+        source, line = self._of(caller), self.line_of(caller)
+        lines = source.text.splitlines()
+        if line is None or not 0 < line <= len(lines):
+            return ""
+        names = set(_CALL.findall(lines[line - 1])) - _OF_ERRORS
+        return names.pop() if len(names) == 1 else ""
 
     def _of(self, caller: int) -> HostSource:
         return next((source for source in self.others if caller in source.call_lines), self)

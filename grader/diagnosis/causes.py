@@ -137,6 +137,7 @@ BY_ENDING = {
     "memory": "program-memory",
     "output-limit": "program-flood",
     "signal": "program-crash",
+    "exception": "program-throws",
     "exit": "function-ends-program",
 }
 """How the run of a whole program ended, as its finding's ``hazard`` says: no kernel's fault."""
@@ -198,16 +199,28 @@ def mistake_behind(finding: Finding, context: SubmissionContext = NO_CONTEXT) ->
     if finding.kind is FindingKind.RACE:
         # Which order is missing is not known of a hidden case, whose data could have chosen it.
         return _stored_into_next_row(finding, context) or (_race(finding, context) if finding.hazard else "")
+    return BY_CODE.get(finding.code) or _by_kind(finding, context)
+
+
+def _by_kind(finding: Finding, context: SubmissionContext) -> str:
+    """What is suggested by the kind of a finding, and by whose memory it is about."""
+    never_filled = finding.array not in context.arrays and _is_allocated_by_host(finding, context)
+    if finding.kind is FindingKind.UNINITIALISED and never_filled:
+        return "memory-never-filled"
     if finding.kind is FindingKind.UNSUPPORTED and needs_texture(finding.hazard):
         return "texture-fetch"
-    return BY_CODE.get(finding.code) or BY_KIND.get(finding.kind, "")
+    return BY_KIND.get(finding.kind, "")
+
+
+def _is_allocated_by_host(finding: Finding, context: SubmissionContext) -> bool:
+    """Whether host code of the submission has allocated what is accessed, or may have."""
+    return context.allocates and finding.access is not None and finding.access.space == "global"
 
 
 def _out_of_bounds(finding: Finding, context: SubmissionContext) -> str:
     """A load or a store that leaves its array; or what the output shows."""
     array, way = finding.array, finding.direction
-    allocated = context.allocates and finding.access is not None and finding.access.space == "global"
-    named = ARRAY_NAME.match(array) and not allocated
+    named = ARRAY_NAME.match(array) and not _is_allocated_by_host(finding, context)
     if way and named and context.arrays and array not in context.arrays:
         return f"{way}-beyond-own-array"
     if context.shown in SIZES_EXCHANGED:

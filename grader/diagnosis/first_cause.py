@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.causes import mistake_behind
+from grader.diagnosis.causes import BY_ENDING, mistake_behind
 from grader.diagnosis.facts import Diagnosis
 from grader.diagnosis.findings import explain_findings
-from grader.messages import text_of
+from grader.diagnosis.first_cause_of_host import first_cause_of_host, has_error_of_host
 from grader.mistakes import texts_of_course
 from grader.model import (
     Cause,
-    FindingCode,
     FindingKind,
     Severity,
     SourceRemark,
@@ -57,7 +56,7 @@ LOCATED = (
 )
 """The kinds of findings that name a line, the one that explains the others first."""
 
-JUDGED_BY_THEM = frozenset({"output", "races", "memory"})
+JUDGED_BY_THEM = frozenset({"output", "races", "memory", "kernel-output", "array", "text", "exit"})
 """The checks that fail because of such a finding: where only others fail, none of them is the cause."""
 
 EXPLAINS_ALL = frozenset(
@@ -106,12 +105,13 @@ def first_cause(
     shown = [result for result in failing if result.item.visibility is Visibility.VISIBLE]
     if not evidence.build.ok:
         return None
-    if _of_host(evidence):
-        return _mistake_of_host(evidence, shown, main_file)
-    if not assignment.interface.takes_arguments:
-        return None
+    if shown and (reordered := _reordered(assignment, evidence, shown[0].item.id)) is not None:
+        return reordered
+    of_host = first_cause_of_host(assignment, evidence, shown, main_file)
+    if of_host is not None:
+        return of_host
     shown = [result for result in shown if result.item.check in JUDGED_BY_THEM]
-    if not shown:
+    if not shown or has_error_of_host(evidence, shown):
         return None
     item = shown[0].item.id
     diagnosis = _shown_by_outputs(assignment, evidence, shown)
@@ -128,45 +128,6 @@ def first_cause(
         or _located(assignment, findings, context, item)
         or (None if diagnosis is None else _cause(diagnosis, item))
     )
-
-
-def _of_host(evidence: Evidence) -> bool:
-    """Whether host code did something wrong, which says more than what its kernels and results show."""
-    return any(_is_error_of_host(finding) for case in evidence.cases for finding in case.findings)
-
-
-def _is_error_of_host(finding: Finding) -> bool:
-    return finding.kind is FindingKind.HOST and finding.severity is Severity.ERROR
-
-
-def _mistake_of_host(evidence: Evidence, shown: Sequence[CheckResult], main_file: str) -> Cause | None:
-    """The first error of host code that an item tells, in the order in which the program makes them.
-
-    What nobody wrote is copied back because of something else, if anything else was found.
-    """
-    item_of = {
-        (finding.code, finding.file, finding.line): result.item.id
-        for result in reversed(shown)
-        if result.item.check == "host"
-        for finding in result.findings
-    }
-    visible = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
-    errors = [finding for case in visible for finding in case.findings if finding.severity is Severity.ERROR]
-    others = any(finding.code is not FindingCode.HOST_NEVER_WRITTEN for finding in errors)
-    for finding in filter(_is_error_of_host, errors):
-        item = item_of.get((finding.code, finding.file, finding.line))
-        if item and not (others and finding.code is FindingCode.HOST_NEVER_WRITTEN):
-            return _cause_of_host(finding, item, main_file)
-    return None
-
-
-def _cause_of_host(finding: Finding, item: str, main_file: str) -> Cause:
-    """A finding as the cause, where its own sentence says enough."""
-    code, message = finding.code, finding.message
-    if finding.line is None or finding.file in {"", main_file}:
-        return Cause(code, message, "", item, finding.line)
-    sentence = text_of("with-its-place", sentence=message, file=finding.file, line=finding.line)
-    return Cause(code, sentence, "", item)
 
 
 def _cause(diagnosis: Diagnosis, item: str, line: int | None = None) -> Cause:
@@ -192,6 +153,17 @@ def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause |
     hint = texts_of_mistake.hint.format(constants=f"`{wrong.address}`")
     title = texts_of_mistake.title
     return Cause("constant-not-allowed", wrong.message, hint, item, wrong.line, title=title)
+
+
+def _reordered(assignment: Assignment, evidence: Evidence, item: str) -> Cause | None:
+    """That a function takes its parameters in another order, which makes copies go astray, too."""
+    remarks = (r for r in evidence.build.suspicions if r.hazard == SourceRemark.OTHER_ORDER)
+    remark = next(remarks, None)
+    if remark is None:
+        return None
+    texts_of_mistake = texts_of_course(assignment.feedback).mistake("parameter-order")
+    title, hint = texts_of_mistake.title, texts_of_mistake.hint
+    return Cause("parameter-order", remark.message, hint, item, remark.line, title=title)
 
 
 def _suspected(
@@ -230,7 +202,13 @@ def _findings(evidence: Evidence, shown: Sequence[CheckResult]) -> list[Finding]
     kinds = {finding.kind for finding in findings}
     told_of_items = (finding for result in shown for finding in result.findings)
     findings += [finding for finding in told_of_items if finding.kind not in kinds]
-    return [finding for finding in findings if finding.severity in SEVERE]
+    return [finding for finding in findings if finding.severity in SEVERE and not _ends_hidden_run(finding)]
+
+
+def _ends_hidden_run(finding: Finding) -> bool:
+    """Whether it tells that the run of a hidden case was cut short, of which nobody is told how."""
+    is_stop = finding.kind in (FindingKind.FAULT, FindingKind.TIMEOUT)
+    return is_stop and not (finding.case or finding.line or finding.code)
 
 
 def _everywhere(evidence: Evidence, findings: Sequence[Finding]) -> bool:
@@ -260,8 +238,10 @@ def _explained(
     diagnosis = next(iter(explain_findings(findings, assignment.feedback, context)), None)
     if diagnosis is None:
         return None
-    lines = [finding.line for finding in findings if mistake_behind(finding, context) == diagnosis.mistake]
-    return _cause(diagnosis, item, lines[0])
+    first = next(finding for finding in findings if mistake_behind(finding, context) == diagnosis.mistake)
+    if first.hazard in BY_ENDING:  # how a run ended says more than that it did
+        diagnosis = replace(diagnosis, explanation=first.message)
+    return _cause(diagnosis, item, first.line)
 
 
 def _reads_its_output(

@@ -76,7 +76,7 @@ _FUNCTIONS: Mapping[FindingCode, str] = {
     ),
     FindingCode.FUNCTION_PARAMETER: (
         "parameter {number} of the function {named} should be `{expected}`, but it is {actual}; the "
-        "assignment passes ({wanted})"
+        "assignment passes ({wanted}){reordered}"
     ),
 }
 
@@ -135,6 +135,7 @@ _BUILD_CLAUSES: Mapping[str, str] = {
     "parameters-one": "{count} parameter",
     "struct-of-fields": ", a struct of {bytes} bytes ({fields})",
     "of-type": "`{type}`",
+    "in-another-order": ": the same types in another order",
     "not-writable": "`{type}`, which the kernel cannot write to",
     "own-struct": "`{type}`, a struct of {bytes} bytes",
     "number-of-bits": "a {bits}-bit floating-point number",

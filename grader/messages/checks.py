@@ -147,6 +147,8 @@ _ENDINGS: Mapping[str, str] = {
         "it gave up by itself: an assertion failed, nobody caught an exception, or memory beside an array of "
         "the host was overwritten"
     ),
+    "uncaught-exception": "nothing caught its exception `{type}`",
+    "uncaught-exception-with-words": "nothing caught its exception `{type}`: {words}",
     "sigfpe": "it divided a whole number by zero",
     "sigill": "it came to an instruction that the processor does not have",
     "sigtrap": "it came to a trap: undefined behaviour that the compiler knew of",

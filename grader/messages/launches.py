@@ -37,12 +37,21 @@ _FAULTS: Mapping[FindingCode, str] = {
     FindingCode.FUNCTION_ENDED_PROGRAM: (
         "the function ends the whole program with status {status}; expected it to return"
     ),
+    FindingCode.FUNCTION_ORDER: (
+        "`{function}` is right when it is called with ({taken}), but the assignment calls it with ({passed})"
+    ),
+    FindingCode.CALL_FAILED: "{call} fails with “{error}”{sizes}{then}",
     FindingCode.DEVICE_BROKEN: "once the function has returned, the device reports: {error}",
 }
 """What is said of a visible case, by code, with fields for the finding's data."""
 
 _FAULTS_CLAUSES: Mapping[str, str] = {
     "function": "`{name}`",
+    "runtime-call": "`{name}`",
+    "some-call": "a call of the CUDA runtime",
+    "asks-for": ", for it asks for {bytes:,} bytes of device memory, and the device has {limit:,}",
+    "then-status": "; after it the program ends with status {status}",
+    "then-gives-up": "; after it the program crashes",
     "some-function": "a function",
     "block": "block",
     "grid": "grid",
@@ -191,6 +200,10 @@ _ON_HOST_CLAUSES: Mapping[str, str] = {
     "work-asked-for": " for line {line}",
     "near-null": " (a null pointer)",
     "elements-for-bytes": "; cudaMalloc counts bytes: was it given elements?",
+    "host-took-too-long": "its host code was still running after {seconds} s and was stopped{last_call}",
+    "last-call": "; it last called the GPU on line {line}",
+    "last-call-elsewhere": "; it last called the GPU on line {line} of `{file}`",
+    "no-call-yet": "; it had not called the GPU yet",
 }
 """Parts of these sentences by name."""
 

@@ -167,6 +167,8 @@ class FindingCode(StrEnum):
     VARIABLES_TOO_LARGE = "variables-too-large"
     SIZES_DO_NOT_COMPILE = "sizes-do-not-compile"
     FUNCTION_ENDED_PROGRAM = "function-ended-program"
+    FUNCTION_ORDER = "function-order"
+    CALL_FAILED = "call-failed"
     DEVICE_BROKEN = "device-broken"
     """The device reports an error after a function has returned."""
 

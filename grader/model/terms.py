@@ -77,6 +77,8 @@ class SourceRemark(StrEnum):
     """A name of dynamic shared memory, of several that a kernel uses."""
     STEPPED_TWICE = "stepped-twice"
     """A loop that steps its variable in its header, and again in its body."""
+    OTHER_ORDER = "other-order"
+    """Parameters of a function that stand in another order than in the assignment: it was called so."""
 
 
 class Severity(StrEnum):

@@ -316,7 +316,9 @@ class ProgramRun:
 
     ``ending`` is how it ended: ``exit``, ``signal``, ``time``, ``memory`` or ``output-limit``;
     ``returncode`` is its exit status, or the number of the signal, negative. The streams are cut at their
-    limit. ``files`` holds those of the files asked for that it left behind.
+    limit. ``files`` holds those of the files asked for that it left behind. ``reason`` says why it was
+    stopped, where more is known of that than the limit; ``failed_call`` is the first call of the runtime that
+    failed, where the run came to no good end after it.
     """
 
     ending: str
@@ -325,6 +327,8 @@ class ProgramRun:
     stderr: bytes = b""
     files: Named[bytes] = ()
     seconds: float = 0.0
+    reason: Clause | None = None
+    failed_call: Finding | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,11 @@ def parameter_names(source: bytes, interface: FunctionInterface) -> tuple[str, .
     return tuple(text.of(declared_name(node.child_by_field_name("declarator"))) for node in formal)
 
 
+def line_of_definition(source: bytes, interface: FunctionInterface) -> int | None:
+    """The line where the student's file defines the function; None where that is not known."""
+    return _line_of(CppText(source.decode(errors="replace")), interface.function.rsplit("::", 1)[-1])
+
+
 def caller(tools: Tools, interface: FunctionInterface) -> bytes:
     """The object file of the program that calls the function; raises OurError where it does not compile."""
     types = [_passed(parameter) for parameter in interface.parameters]
@@ -247,8 +252,15 @@ def _mismatch(interface: FunctionInterface, types: tuple[Type | None, ...] | Non
                 expected=expected(parameter),
                 actual=part("of-type", type=str(actual)),
                 wanted=parameters,
+                reordered=part("in-another-order") if _same_types(interface, types) else (),
             )
     return None
+
+
+def _same_types(interface: FunctionInterface, types: tuple[Type | None, ...]) -> bool:
+    """Whether the types are those of the assignment, each as often."""
+    wanted = (expected(parameter).rpartition(" ")[0] for parameter in interface.parameters)
+    return sorted(wanted) == sorted(map(str, types))
 
 
 def _takes(parameter: Parameter, actual: Type) -> bool:

@@ -20,7 +20,7 @@ from grader.sandbox.job import Outcome, Result, Status
 
 if TYPE_CHECKING:
     from grader.model import Named
-    from grader.sandbox.job import Job, Limits
+    from grader.sandbox.job import Job
 
 MOST_HEAD = 2**20
 MOST_ANSWER = 2**40
@@ -39,8 +39,9 @@ def supervisor_command() -> tuple[str, ...]:
     return "-I", "-S", "-B", "-c", Path(supervisor.__file__).read_text(encoding="utf-8")
 
 
-def bounds(limits: Limits) -> supervisor.ProcessBounds:
+def bounds(job: Job) -> supervisor.ProcessBounds:
     """What the supervisor enforces of a job's limits."""
+    limits = job.limits
     return supervisor.ProcessBounds(
         limits.wall_seconds,
         limits.cpu_seconds,
@@ -48,6 +49,8 @@ def bounds(limits: Limits) -> supervisor.ProcessBounds:
         limits.file_bytes,
         limits.output_bytes,
         limits.open_files,
+        limits.own_seconds,
+        job.stop_file,
     )
 
 
@@ -75,7 +78,7 @@ def request(
             "files": [[name, len(content)] for name, content in job.files],
             "stdin": len(job.stdin),
             "wanted": job.wanted,
-            "bounds": bounds(job.limits),
+            "bounds": bounds(job),
             "follows": follows,
         }
     ).encode()

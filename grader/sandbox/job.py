@@ -24,7 +24,8 @@ class Limits:
     processes and all files of the job may hold together; ``disk_bytes`` and ``disk_files`` are what its
     folder may hold. A container enforces them all; what a sandbox cannot enforce it says where it is
     defined. With ``memory_bytes`` 0 the address space has no limit: a CUDA driver reserves far more of it
-    than there is memory.
+    than there is memory. ``own_seconds`` is what a job may take of its wall time by itself where others serve
+    it, who tell by its `Job.stop_file` that it did; 0 where nobody does.
     """
 
     wall_seconds: float = 60.0
@@ -37,6 +38,7 @@ class Limits:
     total_bytes: int = 4096 * MEBIBYTE
     disk_bytes: int = 256 * MEBIBYTE
     disk_files: int = 4096
+    own_seconds: float = 0.0
 
 
 class Status(StrEnum):
@@ -92,6 +94,9 @@ class Job:
     lock: str = ""
     """A file of the host that the job may lock (`flock`), under this same path, and not write to."""
     stdin: bytes = b""
+    stop_file: str = ""
+    """A file of the host that ends the job once it is there, under this same path, and the job has had its
+    ``own_seconds``; not as long as it is kept from a processor."""
 
 
 @dataclass(frozen=True, slots=True)

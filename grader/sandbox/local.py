@@ -123,7 +123,7 @@ def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> supervisor.En
         job.argv,
         cwd=folder,
         env=_environment(folder) | _for_device(job) | dict(job.environment),
-        bounds=bounds(job.limits),
+        bounds=bounds(job),
         stdin=job.stdin,
         before=before,
     )

@@ -61,7 +61,7 @@ EXIT, SIGNAL, TIME, MEMORY, OUTPUT = "exit", "signal", "time", "memory", "output
 
 
 class ProcessBounds(NamedTuple):
-    """What is enforced here of a job's limits; 0 bytes of memory: any."""
+    """What is enforced here of a job's limits; 0 bytes of memory: any; see `Job.stop_file`."""
 
     wall_seconds: float
     cpu_seconds: int
@@ -69,6 +69,8 @@ class ProcessBounds(NamedTuple):
     file_bytes: int
     output_bytes: int
     open_files: int
+    own_seconds: float = 0.0
+    stop_file: str = ""
 
 
 class Ending(NamedTuple):
@@ -169,8 +171,8 @@ def supervise(
         _first_to_go(process.pid)
         streams = _Streams(process, bounds.output_bytes)
         try:
-            stopped = _watch(process, streams, began + bounds.wall_seconds)
-            starved = stopped == TIME and _is_starved(process.pid, _STARVED * bounds.wall_seconds)
+            stopped = _watch(process, streams, began, bounds)
+            starved = stopped == TIME and _is_starved(process.pid, time.monotonic() - began)
         finally:
             cpu_seconds = _end(process)
         stdout, stderr = streams.drained()
@@ -239,25 +241,26 @@ def _first_to_go(process: int) -> None:
         file.write("1000")
 
 
-def _watch(process: subprocess.Popen[bytes], streams: _Streams, deadline: float) -> str | None:
-    """Read until the process has ended (None) or must be stopped (why)."""
+def _watch(process: subprocess.Popen[bytes], streams: _Streams, began: float, bounds: ProcessBounds) -> str:
+    """Read until the process has ended (nothing) or must be stopped (why)."""
     while not _has_ended(process):
-        remaining = deadline - time.monotonic()
-        if remaining <= 0:
+        seconds, own = time.monotonic() - began, bounds.own_seconds
+        early = seconds >= own and os.path.exists(bounds.stop_file) and not _is_starved(process.pid, own)
+        if seconds >= bounds.wall_seconds or early:
             return TIME
-        if not streams.read(min(remaining, POLL_SECONDS)):
+        if not streams.read(min(bounds.wall_seconds - seconds, POLL_SECONDS)):
             return OUTPUT
-    return None
+    return ""
 
 
-def _is_starved(group: int, enough: float) -> bool:
-    """Whether a group wants to run (R or D, proc_pid_stat(5)) and had less processor time than ``enough``."""
+def _is_starved(group: int, seconds: float) -> bool:
+    """Whether a group wants to run (R or D, proc_pid_stat(5)) and had hardly any processor time of these."""
     wants, ticks = False, 0
     for _, about in _processes():
         if int(about[2]) == group:
             wants |= about[0] in "RD"
             ticks += sum(map(int, about[11:15]))  # its own and its children's, in user mode and the kernel
-    return wants and ticks < enough * os.sysconf("SC_CLK_TCK")
+    return wants and ticks < _STARVED * seconds * os.sysconf("SC_CLK_TCK")
 
 
 def _processes() -> Iterator[tuple[int, list[str]]]:
@@ -384,12 +387,10 @@ def _received(head: bytes, stream: IO[bytes]) -> tuple[dict[str, Any], list[tupl
 
 
 def _run(request: Mapping[str, Any], folder: str, stdin: bytes) -> Ending:
-    folders = {"HOME": folder, "TMPDIR": folder}
     before = _oom_kills()
+    env = {**request["environment"], "HOME": folder, "TMPDIR": folder}
     bounds = ProcessBounds(*request["bounds"])
-    ending = supervise(
-        request["argv"], cwd=folder, env={**request["environment"], **folders}, bounds=bounds, stdin=stdin
-    )
+    ending = supervise(request["argv"], cwd=folder, env=env, bounds=bounds, stdin=stdin)
     if ending.returncode and ending.status in (SIGNAL, EXIT) and _oom_kills() > before:
         return ending._replace(status=MEMORY)
     return ending
@@ -439,8 +440,7 @@ def _descendants() -> set[int]:
 
 def _answer(about: Mapping[str, Any], pieces: Iterable[bytes]) -> None:
     head = json.dumps(about).encode()
-    sys.stdout.buffer.write(HEAD.pack(len(head)) + head)
-    for piece in pieces:
+    for piece in (HEAD.pack(len(head)) + head, *pieces):
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
 

@@ -43,9 +43,16 @@ const Text *find(cudaError_t code) {
 
 } // namespace
 
-cudaError_t keep(cudaError_t code) {
-    if (breaks(code)) breaking = code;
-    if (code != cudaSuccess && code != cudaErrorNotReady) last = code;
+cudaError_t keep_from(const void *caller, cudaError_t code) {
+    if (code == cudaSuccess || code == cudaErrorNotReady) return code;
+    last = code;
+    if (breaks(code)) {
+        breaking = code;
+    } else {
+        auto number = static_cast<std::uint32_t>(code);
+        static const bool told = (forked() || (ask(Operation::call_failed, caller, Payload().add(number)), true));
+        (void)told;
+    }
     return code;
 }
 

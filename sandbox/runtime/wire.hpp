@@ -49,6 +49,7 @@ enum class Operation : std::uint32_t {
     unsupported,
     fault,
     symbol,
+    call_failed,
 };
 
 // Where global memory of the device lies; a host pointer is never in there.

@@ -152,6 +152,19 @@ EXIT: Scenes = {
             ("a signal without a name", 99),
         )
     },
+    **{
+        name: (item("exit", status=0), (ran(ending="signal", returncode=-6, stderr=words),))
+        for name, words in (
+            (
+                "an exception",
+                (
+                    b"a\nterminate called after throwing an instance of 'std::out_of_range'\n"
+                    b"  what():  no \x1b[31mway\n"
+                ),
+            ),
+            ("an exception without words", b"terminate called after throwing an instance of 'int'\n"),
+        )
+    },
     "time": (item("exit", status=0), (ran(ending="time", returncode=-9, seconds=10.02),)),
     "memory": (item("exit", status=0), (ran(ending="memory", returncode=-9),)),
     "output": (item("exit", status=0), (ran("x", ending="output-limit", returncode=-9),)),

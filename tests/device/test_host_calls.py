@@ -474,3 +474,18 @@ def test_copies_overlap_where_memory_is_pinned(
     order = ran.device.order
     order.add(next(iter(ran.device.streams)), Work(WorkKind.KERNEL, 1, ()))
     assert (order.overlapping, order.staged) == (int(not staged), int(staged))
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("void *d; cudaMalloc(&d, size_t{1} << 40); cudaSetDevice(7);", 2),
+        ("cudaSetDevice(7); void *d; cudaMalloc(&d, size_t{1} << 40);", 101),
+        ("void *d; cudaMalloc(&d, 4); cudaFree(d); cudaStreamQuery(0);", None),
+    ],
+)
+def test_the_first_call_that_fails_is_kept(run_host: Callable[..., Ran], body: str, code: int | None) -> None:
+    """One that fails without the device, too."""
+    failure = run_host(body).device.first_failure
+    assert (failure and failure.code) == code
+    assert failure is None or failure.caller

@@ -36,3 +36,16 @@ def test_what_a_loop_allocates_is_numbered() -> None:
 def test_a_call_that_is_written_nowhere_has_a_name_all_the_same() -> None:
     """That of its line, or its number."""
     assert _names(0x40, 0x50) == ["the array of line 9", "array 2"]
+
+
+def test_the_call_on_a_line_has_a_name() -> None:
+    """Only where there is one: a check around it asks for words of the error, too."""
+    lines = (
+        "CHECK(cudaMalloc(&a, 4));",
+        "if (cudaMalloc<float>(&a, 4)) puts(cudaGetErrorString(cudaGetLastError()));",
+        "cudaFree(a); cudaMalloc(&a, 4);",
+        "kernel<<<1, 1>>>(a);",
+    )
+    source = HostSource("\n".join(lines), {16 * line: line for line in range(1, 6)})
+    assert [source.call_of(16 * line) for line in range(1, 6)] == ["cudaMalloc", "cudaMalloc", "", "", ""]
+    assert source.call_of(1) == ""

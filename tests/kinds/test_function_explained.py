@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from grader.model import Grade
 
-    Graded = Callable[[str], Grade]
+    Graded = Callable[..., Grade]
 
 ASSIGNMENT = bundled("matmul-function")
 
@@ -31,8 +31,8 @@ def graded() -> Graded:
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=True)
 
-    def grade(name: str) -> Grade:
-        source = (staff_folder(ASSIGNMENT) / f"mistakes/{name}.cu").read_bytes()
+    def grade(name: str, source: bytes = b"") -> Grade:
+        source = source or (staff_folder(ASSIGNMENT) / f"mistakes/{name}.cu").read_bytes()
         return pipeline.grade(plan, Submission("ada", f"{name}.cu", source, ""), tools)
 
     return grade
@@ -84,3 +84,40 @@ def test_what_comes_first_is_a_kernels_mistake_unless_the_host_made_one(
     """What the host does wrong spoils the results; what it leaves undone is said by them."""
     cause = graded(name).cause
     assert (cause.code if cause else None) == code
+
+
+def _with_parameters(parameters: str) -> bytes:
+    """The model solution with other parameters."""
+    source = (staff_folder(ASSIGNMENT) / "solution.cu").read_text("utf-8")
+    as_passed = "void solve(const float* A, const float* B, float* C, int M, int K, int N)"
+    assert as_passed in source
+    return source.replace(as_passed, f"void solve({parameters})").encode()
+
+
+def test_parameters_in_another_order_are_told_before_what_that_does(graded: Graded) -> None:
+    """The function was called in the order of its own names, and then it is right."""
+    source = _with_parameters("const float* A, const float* B, float* C, int M, int N, int K")
+    cause = graded("order", source).cause
+    assert cause is not None
+    assert (cause.code, cause.line) == ("parameter-order", 33)
+    assert "is right when it is called with (A, B, C, M, N, K)" in cause.message
+
+
+def test_an_order_that_does_not_make_it_right_is_not_told(graded: Graded) -> None:
+    """A student may call the inner size N; what is wrong then is something else."""
+    source = _with_parameters("const float* A, const float* B, float* C, int M, int N, int K")
+    source = source.replace(b"int N, int K) {", b"int N, int K) {\n    int swap = N; N = K; K = swap;", 1)
+    exact = b"if (row < M && col < N) C"
+    assert exact in source
+    assert graded("names", source).score == 100
+    cause = graded("guard", source.replace(exact, b"if (row < M) C")).cause
+    assert cause is not None
+    assert cause.code != "parameter-order"
+
+
+def test_types_in_another_order_are_told_so(graded: Graded) -> None:
+    """With the order that the assignment passes."""
+    source = _with_parameters("int M, int K, int N, const float* A, const float* B, float* C")
+    message = _message(graded("types", source), "compiles")
+    assert "parameter 1 of the function `solve` should be `const float* A`, but it is `int`" in message
+    assert message.endswith("int N): the same types in another order")

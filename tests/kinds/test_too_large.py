@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.device.observation import KernelRun
-from grader.kinds.program.on_emulator import STEPS_A_SECOND, too_large
+from grader.kinds.program.too_large import STEPS_A_SECOND, too_large
 from grader.messages import clause
 from grader.model import Clause, Launch, Run, given_up_because
 

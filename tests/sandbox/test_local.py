@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +20,9 @@ from grader.errors import StorageError, ToolMissing
 from grader.sandbox import Job, Limits, LocalSandbox, Stage, Status, supervisor
 from grader.sandbox.local import _without_network, check_room
 from grader.sandbox.supervisor import fetch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 MEBIBYTE = 2**20
@@ -131,20 +136,54 @@ def test_wall_time_ends_a_sleeper(sandbox: LocalSandbox) -> None:
     assert not outcome.starved
 
 
+def test_a_stop_file_ends_a_job_that_has_had_its_own_seconds(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    """Not before them, and long before its wall time."""
+    stop = tmp_path / "stop"
+    stop.touch()
+    job = replace(shell("sleep 100", Limits(wall_seconds=60, own_seconds=0.4)), stop_file=str(stop))
+    outcome = sandbox.run(job).outcome
+    assert outcome.status is Status.TIME
+    assert 0.4 <= outcome.seconds < 10
+
+
+def test_a_stop_file_that_is_not_there_ends_nothing(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    """Whoever serves the job may have worked for it all the time."""
+    limits = Limits(wall_seconds=60, own_seconds=0.1)
+    outcome = sandbox.run(replace(shell("sleep 0.4", limits), stop_file=str(tmp_path / "stop"))).outcome
+    assert outcome.ok
+
+
+def test_a_stop_file_ends_no_job_that_gets_no_processor(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    """Where others compute, a right program must not fail: it has all of its wall time."""
+    stop = tmp_path / "stop"
+    stop.touch()
+    with _busy_processor() as spin:
+        limits = Limits(wall_seconds=1.2, own_seconds=0.6)
+        outcome = sandbox.run(Job(spin, limits=limits, stop_file=str(stop))).outcome
+    assert (outcome.status, outcome.seconds >= 1.2) == (Status.TIME, True)
+
+
 def test_who_wants_to_compute_and_gets_no_processor_is_starved(sandbox: LocalSandbox) -> None:
     """Its time runs out while others compute, which is not its doing."""
-    spin = ("taskset", "-c", str(min(os.sched_getaffinity(0))), "sh", "-c", "while :; do :; done")
-    with ExitStack() as stack:
-        for _ in range(8):  # in sessions of their own, among which the kernel divides a processor
-            stack.callback(stack.enter_context(subprocess.Popen(spin, start_new_session=True)).kill)
+    with _busy_processor() as spin:
         outcome = sandbox.run(Job(spin, limits=Limits(wall_seconds=1.0))).outcome
     assert (outcome.status, outcome.starved) == (Status.TIME, True)
 
 
+@contextmanager
+def _busy_processor() -> Iterator[tuple[str, ...]]:
+    """A command that computes on a processor on which many do."""
+    spin = ("taskset", "-c", str(min(os.sched_getaffinity(0))), "sh", "-c", "while :; do :; done")
+    with ExitStack() as stack:
+        for _ in range(8):  # in sessions of their own, among which the kernel divides a processor
+            stack.callback(stack.enter_context(subprocess.Popen(spin, start_new_session=True)).kill)
+        yield spin
+
+
 def test_who_got_a_processor_is_not_starved() -> None:
     """However long it wants to go on."""
-    assert supervisor._is_starved(os.getpgrp(), enough=1e9)
-    assert not supervisor._is_starved(os.getpgrp(), enough=0.0)
+    assert supervisor._is_starved(os.getpgrp(), seconds=1e9)
+    assert not supervisor._is_starved(os.getpgrp(), seconds=0.0)
 
 
 def test_cpu_time_ends_a_spinner_that_ignores_signals(sandbox: LocalSandbox) -> None:

@@ -26,8 +26,8 @@ from grader.device.requests import Sharing
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu.replay import differ_by_repeating
-from grader.kinds.program.on_emulator import STEPS_A_SECOND
 from grader.kinds.program.running import PROGRAM, SLOWER, limits_of
+from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.messages import clause
 from grader.model import Clause
 from grader.sandbox import Job, Stage

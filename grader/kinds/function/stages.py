@@ -36,6 +36,7 @@ from grader.kinds.function.recording import (
     start_on_host,
     value_word,
 )
+from grader.kinds.function.reordering import with_order
 from grader.kinds.function.timing import is_right, timed, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
 from grader.kinds.kernel.planning import is_estimated
@@ -123,6 +124,10 @@ def _gathered(
     if not plan.feedback:
         return evidence, ()
     with_names = agree_on_mistakes(assignment, built, evidence.cases)
+    if plan.backend.pool is None and evidence.build.ok:
+        task = partial(_Calls, plan, built, _oracle(assignment))
+        remarked = with_order(plan, submission, built, tools, evidence.cases, task)
+        evidence = replace(evidence, build=remarked)
     cases = tuple(map(_explained_by_host, with_names))
     if plan.backend.pool is None:  # else a call takes its turn on a GPU
         cases = SmallerCalls(plan, submission, built, tools, task_of).with_smallest(cases)
@@ -167,6 +172,8 @@ class _Calls:
     plan: Plan
     built: Build
     oracle: Oracle
+    order: tuple[int, ...] = ()
+    """For each parameter the place of what it is given among those of the hand-out, if in another order."""
 
     def given(self, case: Case, device: EmulatedDevice | None) -> Given:
         """A word for each parameter, and the files that arrays come from."""
@@ -187,7 +194,8 @@ class _Calls:
             words.append((host_word if on_host else loaded_word)(index, len(content)))
             files.append((file_of(index), content))
             left_files.append(left_file(file_of(index)))
-        return Given(tuple(words), tuple(files), tuple(left_files))
+        in_order = [words[position] for position in self.order] or words
+        return Given(tuple(in_order), tuple(files), tuple(left_files))
 
     def judged(
         self,

@@ -1,12 +1,10 @@
 """A program's run against an emulated device, as findings of its launches and its host, and as counters.
 
-Of a launch that is too large it is told what all of it would cost, in seconds that are computed from work:
-the same on every machine. What launches moved is added up kernel by kernel.
+What launches moved is added up kernel by kernel.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections import defaultdict
 from dataclasses import fields, replace
@@ -16,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.device.device import MOST_MISTAKES, Device
-from grader.device.errors import HostCode, HostMistake
+from grader.device.errors import CudaError, HostCode, HostMistake
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.observation import Observation
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
+from grader.kinds.program.too_large import too_large
 from grader.messages import worded
 from grader.model import (
-    TOO_MUCH_WORK,
     Clause,
     Counters,
     Finding,
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import DeviceAllocation
     from grader.device.observation import KernelRun, SeenLaunch
-    from grader.model import Argument, Build, Case, Detail, Launch, Named
+    from grader.model import Argument, Build, Case, Detail, Launch, Named, ProgramRun
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -222,9 +220,54 @@ class EmulatedDevice:
             return too_large(last, before, self._allowed_work, line)
         if in_time and not launches.out_of_time:
             return None
+        if self.device.host_took_too_long:
+            return None
         if program_seconds - launches.seconds >= allowed_seconds:
             return None
         return Clause("launches-took", (("seconds", round(launches.seconds)),))
+
+    def why_host_was_stopped(self, allowed_seconds: float) -> Clause | None:
+        """That host code took more time than it may, and what it called last; None if it did not."""
+        if not self.device.host_took_too_long:
+            return None
+        values = (("seconds", f"{allowed_seconds:g}"), ("last_call", self._last_call()))
+        return Clause("host-took-too-long", values)
+
+    def failed_call(self, run: ProgramRun) -> Finding | None:
+        """The first call that failed, where the run did not end well after it, or lacks the memory."""
+        failure = self.device.first_failure
+        ended = _bad_end(run)
+        if failure is None or not (ended or failure.code is CudaError.MEMORY_ALLOCATION):
+            return None
+        sizes = (m.details for m in self.device.mistakes if m.code is HostCode.OUT_OF_MEMORY)
+        call = self._source.call_of(failure.caller)
+        details: dict[str, Detail] = {
+            "call": (Clause("runtime-call", (("name", call),)) if call else Clause("some-call"),),
+            "error": failure.words,
+            "sizes": tuple(Clause("asks-for", size) for size in islice(sizes, 1)),
+            "then": ended,
+        }
+        return worded(
+            Finding(
+                FindingKind.HOST,
+                file=self._source.file_of(failure.caller),
+                line=self._source.line_of(failure.caller),
+                code=FindingCode.CALL_FAILED,
+                details=tuple(details.items()),
+            )
+        )
+
+    def _last_call(self) -> tuple[Clause, ...]:
+        """Where the program called the device last; nothing where the line is not known."""
+        caller = self.device.last_caller
+        line, file = self._source.line_of(caller), self._source.file_of(caller)
+        if not caller:
+            return (Clause("no-call-yet"),)
+        if line is None:
+            return ()
+        if file == self._file:
+            return (Clause("last-call", (("line", line),)),)
+        return (Clause("last-call-elsewhere", (("line", line), ("file", file))),)
 
     def findings(self, case: Case, *, succeeded: bool) -> tuple[Finding, ...]:
         """What the launches and the host's calls show, in the order of the program.
@@ -292,6 +335,13 @@ class EmulatedDevice:
         return "", fault
 
 
+def _bad_end(run: ProgramRun) -> tuple[Clause, ...]:
+    """How a run ended that gave up by itself; nothing where it ended well, or was stopped."""
+    if run.ending == "exit" and run.returncode:
+        return (Clause("then-status", (("status", run.returncode),)),)
+    return (Clause("then-gives-up"),) if run.ending == "signal" else ()
+
+
 def _severity(mistake: HostMistake) -> Severity:
     """How grave a mistake is: right programs, too, copy padding back, or the unused end of a buffer."""
     details = dict(mistake.details)
@@ -339,56 +389,6 @@ def _details(mistake: HostMistake, other_line: int | None) -> tuple[tuple[str, D
 def _use(kernel: str, use: str) -> Clause:
     """What a piece of work does: a kernel has a name, a copy has none."""
     return Clause(f"kernel-{use}", (("name", kernel),)) if kernel else Clause(f"copy-{use}")
-
-
-STEPS_A_SECOND = 100_000
-"""Work that the emulator does in a second of an ordinary machine (`grader.emulator.launch.STEPS`)."""
-
-_SECONDS, _MINUTES = 120, 7200
-"""Up to so many seconds a time is told in seconds, and in minutes."""
-
-
-def too_large(last: KernelRun, earlier_work: int, allowed_work: int, line: int | None) -> Clause:
-    """Why launches are not judged: the ``last`` one takes more work than is left for it.
-
-    ``earlier_work`` is what launches before it took of the ``allowed_work``, ``line`` where it was launched.
-    """
-    run, blocks = last.run, math.prod(last.launch.grid)
-    launch = (_launch(last, line),)
-    if not run.ended_blocks or earlier_work + run.work < allowed_work:  # where its threads are says more
-        gave_up = (run.too_much_work or TOO_MUCH_WORK,)
-        return Clause("too-much-work-in", (("reason", gave_up), ("launch", launch)))
-    time = (_about(run.ended_work),)
-    took = Clause("blocks-took", (("ended", run.ended_blocks), ("count", blocks), ("time", time)))
-    everything = max(run.work, run.ended_work * blocks // run.ended_blocks)
-    earlier = (Clause("earlier-launches", (("time", (_about(earlier_work),)),)),) if earlier_work else ()
-    values: dict[str, Detail] = {
-        "launch": launch,
-        "took": (took,),
-        "all": (_about(everything),),
-        "allowed": (_about(allowed_work),),
-        "earlier": earlier,
-    }
-    return Clause("too-large", tuple(values.items()))
-
-
-def _launch(launched: KernelRun, line: int | None) -> Clause:
-    """A kernel with the extents of its launch, and the line where that stands."""
-    grid, block = (", ".join(map(str, extents)) for extents in (launched.launch.grid, launched.launch.block))
-    spelt = ("launch", f"{read_name(launched.kernel)}<<<({grid}), ({block})>>>")
-    return Clause("launch-in-line", (spelt, ("line", line))) if line else Clause("launch", (spelt,))
-
-
-def _about(work: int) -> Clause:
-    """Work as the time that it takes an ordinary machine."""
-    seconds = work / STEPS_A_SECOND
-    if seconds < 1:
-        return Clause("less-than-a-second")
-    if seconds < _SECONDS:
-        return Clause("about-seconds", (("count", round(seconds)),))
-    if seconds < _MINUTES:
-        return Clause("about-minutes", (("count", round(seconds / 60)),))
-    return Clause("about-hours", (("count", round(seconds / 3600)),))
 
 
 _AMOUNTS = tuple(

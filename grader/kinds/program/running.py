@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from grader.checks.array import KernelOutputCheck
-from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
+from grader.checks.program_cases import ended_by_itself, kind_of_ending, name_of_ending, why_it_stopped
 from grader.checks.traffic import TrafficCheck
 from grader.device.observation import Observation
 from grader.device.service import channel, run_beside
@@ -21,7 +21,8 @@ from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of, not_built
 from grader.kinds.program.builds import Builds, Ran, Trials, repaired
-from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice, sums
+from grader.kinds.program.on_emulator import EmulatedDevice, sums
+from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.messages import clause, text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
@@ -318,7 +319,9 @@ class _Runner:
     def _against(self, device: EmulatedDevice, case: Case, limits: Limits) -> CaseEvidence:
         """See `_on_emulator`."""
         interface = self.plan.assignment.program
-        longer = replace(limits, wall_seconds=limits.wall_seconds + SLOWER * interface.emulator_seconds)
+        seconds = limits.wall_seconds
+        emulating = SLOWER * interface.emulator_seconds
+        longer = replace(limits, wall_seconds=seconds + emulating, own_seconds=seconds)
         job = self._job(case, longer, device)
         result = run_beside(device.device, cast("Path", self.channel), self.sandbox, job)
         for kernel, instructions in device.executed:
@@ -328,7 +331,9 @@ class _Runner:
         device.look_up_lines(self._lines_of)
         run = program_run(result, longer)
         in_time = run.ending != Status.TIME
-        too_much = device.too_much_work(run.seconds, limits.wall_seconds, in_time=in_time)
+        reason = None if in_time else device.why_host_was_stopped(seconds)
+        run = replace(run, reason=reason, failed_call=device.failed_call(run))
+        too_much = device.too_much_work(run.seconds, seconds, in_time=in_time)
         unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
         undecided = tuple((str(kind), clause(too_much)) for kind in unknown)
         if too_much and not in_time:
@@ -426,4 +431,4 @@ def ending(case: Case, run: ProgramRun, *, reason_alone: bool = False) -> tuple[
         return ()
     reason = why_it_stopped(run)
     message = reason if reason_alone else text_of("program-cut-short-because", reason=reason)
-    return (Finding(kind_of_ending(run), message, run.ending, case=case.id),)
+    return (Finding(kind_of_ending(run), message, name_of_ending(run), case=case.id),)
