@@ -307,7 +307,7 @@ def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
     """
     if case.inputs not in oracle.kinds:
         hint = suggestion(case.inputs, oracle.kinds)
-        raise UsageError(f"case {case.id}: no inputs of kind `{case.inputs}`; {hint}")
+        raise UsageError(f"case `{case.id}`: no inputs of kind `{case.inputs}`; {hint}")
     with in_case(case.id):
         return oracle.inputs(case.inputs, dict(case.shape), np.random.default_rng(case.seed))
 

@@ -88,7 +88,9 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """A question for the candidate that is nearest to a word; empty where none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - for a message about a mistake only
 
-    near = get_close_matches(word, tuple(candidates), n=1)
+    words = tuple(candidates)
+    near = [candidate for candidate in words if candidate.casefold() == word.casefold()]
+    near = near or get_close_matches(word, words, n=1)
     return f"did you mean `{near[0]}`?" if near else ""
 
 

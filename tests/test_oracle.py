@@ -65,7 +65,7 @@ def test_an_unknown_kind_of_inputs_is_a_usage_error() -> None:
     """The message names the case and the kinds that exist."""
     case = Case("case", (("M", 1), ("K", 1), ("N", 1)), (), Visibility.VISIBLE, "gaussian", 1)
     with pytest.raises(
-        UsageError, match=r"case case: no inputs of kind `gaussian`; expected one of random, positive"
+        UsageError, match=r"case `case`: no inputs of kind `gaussian`; expected one of random, positive"
     ):
         draw_inputs(load_oracle(MATMUL), case)
 

@@ -92,3 +92,18 @@ def test_an_oracle_that_fails_in_a_hidden_case_tells_students_nothing_of_it(home
     shown = {name: text for name, text in written.items() if name not in for_staff}
     assert len(shown) >= 3
     assert not [name for name, text in shown.items() if "`one`" in text or "oracle" in text]
+
+
+def test_hypotheses_that_print_spoil_no_json_and_that_never_end_cost_no_grade(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are the staff's code as the oracle is, and asked only about what is wrong."""
+    monkeypatch.setattr(staff_code, "SECONDS", 0.5)
+    hypotheses = home.parents[1] / "reference/double/hypotheses.py"
+    hypotheses.write_text("def predictions(output):\n    print('asked')\n    while True: pass\n    yield\n")
+    wrong = home.parents[1] / "wrong.cu"
+    wrong.write_text(small_assignment.SOLUTION.replace("+ x[i]", "+ 3.25f"))
+    assert main(["check", str(home), str(wrong), "--format", "sarif"]) == 1
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["version"] == "2.1.0"
+    assert "asked" in printed.err

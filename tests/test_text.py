@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.text import capital, count, escaped, is_visible, listed, one_line, sentence
+from grader.text import capital, count, escaped, is_visible, listed, one_line, sentence, suggestion
 
 
 @pytest.mark.parametrize("make", [one_line, escaped, sentence])
@@ -47,3 +47,9 @@ def test_a_sentence_that_begins_with_a_launch_begins_with_the_kernel_s_name() ->
         "matMul<<<(2, 3, 1), (64, 64, 1)>>> never ran"
     )
     assert capital("copies dC, which was freed") == "Copies dC, which was freed"
+
+
+def test_a_word_in_another_case_is_the_one_that_is_proposed() -> None:
+    """`w` is all of `W`, which no measure of likeness sees."""
+    assert suggestion("W", ("H", "w")) == "did you mean `w`?"
+    assert suggestion("BLOCK_SIZE", ("block_sizes", "block_size")) == "did you mean `block_size`?"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from grader.diagnosis.facts import agrees
 from grader.diagnosis.general import (
@@ -27,13 +27,16 @@ from grader.diagnosis.general import (
     moved_predictions,
     stored_elsewhere,
 )
-from grader.staff_code import load_module
+from grader.errors import OurError
+from grader.staff_code import TookTooLongError, line_of, load_module, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
     from pathlib import Path
 
     from grader.diagnosis.facts import Prediction, Tests, WrongOutput
+
+T = TypeVar("T")
 
 FILE_NAME = "hypotheses.py"
 
@@ -63,10 +66,41 @@ def load_hypotheses(folder: Path) -> Hypotheses:
         return NO_HYPOTHESES
     module = load_module(file)
     return Hypotheses(
-        getattr(module, "predictions", None),
-        getattr(module, "candidates", None),
+        _watched(file, getattr(module, "predictions", None)),
+        _watched(file, getattr(module, "candidates", None)),
         tuple(getattr(module, "NOT_A_MISTAKE", ())),
     )
+
+
+def _watched(
+    file: Path, function: Callable[[WrongOutput], Iterable[T]] | None
+) -> Callable[[WrongOutput], Iterator[T]] | None:
+    """The function, if it is there, run as the staff's code is; one that does not end raises OurError."""
+    if function is None:
+        return None
+
+    def watched(output: WrongOutput) -> Iterator[T]:
+        code = f"`{function.__name__}` ({file})"
+        try:
+            with running(code):
+                results = iter(function(output))
+            while True:
+                with running(code):
+                    result = next(results, _END)
+                if isinstance(result, _End):
+                    return
+                yield result
+        except TookTooLongError as problem:
+            raise OurError(f"{line_of(problem, file)}: {code} was stopped") from None
+
+    return watched
+
+
+class _End:
+    """What stands behind the last result."""
+
+
+_END = _End()
 
 
 def candidates(hypotheses: Hypotheses, output: WrongOutput) -> Iterator[str]:
