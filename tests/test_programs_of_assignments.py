@@ -205,6 +205,7 @@ def _first_advice(grade: Grade) -> str:
         ("returns_before_the_barrier.cu", "barrier-divergence", 30, "out of the `if` or the loop"),
         ("b_never_copied.cu", "memory-never-filled", 28, "copy to `dB` what the kernel reads"),
     ],
+    ids=["barrier", "guard", "return", "copy"],
 )
 def test_a_mistake_of_a_programs_kernel_is_told_first(
     graded: Graded, file: str, code: str, line: int, words: str
@@ -249,6 +250,7 @@ def _changed(name: str, file: Path, old: str, new: str) -> Path:
             "`cudaMalloc` fails with “out of memory”, for it asks for 4,294,967,296 bytes",
         ),
     ],
+    ids=["memory", "device", "memory-of-a-function"],
 )
 def test_a_call_that_failed_before_the_program_gave_up_is_told_first(
     graded: Graded, tmp_path: Path, name: str, old: str, new: str, line: int, words: str
