@@ -143,7 +143,7 @@ def test_another_server_is_no_scheduler(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One that says nothing, something else, or hangs up: that is said soon, as a question of usage."""
-    monkeypatch.setattr(address, "ANSWERING", 1.0)
+    monkeypatch.setattr(address, "ANSWERING", 1.0 if greeting is None else 4.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=_greet_as, args=(server, greeting), daemon=True).start()
         where = f"tcp://127.0.0.1:{server.getsockname()[1]}"
