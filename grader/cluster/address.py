@@ -71,7 +71,8 @@ async def _greet(where: str, arguments: dict[str, Any]) -> None:
     """Exchange Dask's greeting, and leave."""
     from distributed.comm import connect  # noqa: PLC0415 - an extra
 
-    connection = await connect(where, timeout=ANSWERING, **arguments)
+    # Who hangs up at once is tried again and again, for that may be the network's fault.
+    connection = await connect(where, timeout=ANSWERING / 2, **arguments)
     connection.abort()
 
 

@@ -69,6 +69,7 @@ def scheduler(where: str, *, nodes: int, jobs: int, folder: Path) -> Iterator[Cl
     ``folder`` is one that all nodes of Slurm see. Raises UsageError in one sentence.
     """
     import dask  # noqa: PLC0415 - an extra
+    import distributed  # noqa: F401, PLC0415 - loaded here, or its defaults would go again with what is set
 
     # Nobody looks at how Dask spends its time, for which it would wake up a hundred times a second.
     ours = {
