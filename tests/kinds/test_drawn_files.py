@@ -171,5 +171,5 @@ def test_an_array_of_what_no_file_can_hold_is_told_before_grading(tmp_path: Path
     )
     (tmp_path / "reference/doubling/oracle.py").write_text(oracle)
     tools = Tools(find_toolchain(), LocalSandbox())
-    with pytest.raises(UsageError, match=rf"`x\.raw` is to hold `x`, which has {elements} elements"):
+    with pytest.raises(UsageError, match=f"case `raw`: .*`inputs` gives no numbers for `x`, but {elements}"):
         pipeline.make_plan(assignment, 1, tools, visible_only=False)

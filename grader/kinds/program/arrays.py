@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def input_files(case: Case, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, bytes], ...]:
-    """The files of a case by name; raises OurError where the oracle draws no such numbers."""
+    """The files of a case by name; raises OurError where the oracle draws no such array."""
     files = []
     for name, array in case.files:
         if array not in arrays:
@@ -51,11 +51,6 @@ def input_files(case: Case, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[s
                 f"case {case.id}: `{name}` is to hold `{array}`, and the oracle draws only {drawn}"
             )
         content = np.ascontiguousarray(arrays[array])
-        if content.dtype.kind not in "fiub":
-            raise OurError(
-                f"case {case.id}: `{name}` is to hold `{array}`, which has {content.dtype} elements; "
-                "expected whole or floating-point numbers"
-            )
         files.append((name, as_raw(content) if name.endswith(".raw") else as_npy(content)))
     return tuple(files)
 
