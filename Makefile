@@ -1,7 +1,7 @@
 # `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup constraints demo handouts image lint quick test test-slow test-docker test-slurm test-browser docs clean
+.PHONY: help setup constraints demo handouts image lint quick test test-slow test-docker test-slurm test-browser test-aarch64 docs clean
 
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -88,6 +88,9 @@ test-slurm: $(STAMP)  ## a class on a real Slurm of two nodes (as root: .ci/slur
 
 test-browser: $(STAMP)  ## the pages in Chromium (as root: .ci/browser)
 	$(BIN)/python -m pytest -q -m browser $(IN_PARALLEL) tests/trace tests/reports
+
+test-aarch64: $(STAMP)  ## whole programs on an emulated processor of Apple's kind (as root: .ci/aarch64)
+	$(BIN)/python -m pytest -q -m aarch64 $(IN_PARALLEL) tests/device
 
 docs: $(STAMP)  ## the documents as a site, in build/site; a link that leads nowhere is an error
 	$(BIN)/mkdocs build --strict

@@ -173,10 +173,13 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
             terminalreporter.write_line(line)
     if config.option.part:
         terminalreporter.write_line(f"left out: of the slow tests all but part {config.option.part}")
-    if config.option.markexpr == "not gpu and not docker and not slow and not browser and not slurm":
+    if (
+        config.option.markexpr
+        == "not gpu and not docker and not slow and not browser and not slurm and not aarch64"
+    ):
         terminalreporter.write_line(
             "left out: tests that need a GPU (pytest -m gpu), a container (-m docker), a browser (-m browser)"
-            ", a Slurm (-m slurm) or more than two seconds (-m slow)"
+            ", a Slurm (-m slurm), a compiler for aarch64 (-m aarch64) or more than two seconds (-m slow)"
         )
 
 

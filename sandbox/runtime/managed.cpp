@@ -5,15 +5,15 @@
 //
 // So a touch while the device may be at work is seen, and told with its line; it is allowed all the same. Where the
 // device is at work on other bytes of an allocation, that stays closed, and each access is let through by itself: the
-// processor runs the one instruction and traps (Intel SDM, volume 3, "Single-Step Exception Condition").
+// processor runs the one instruction and traps, if it can.
 #include "managed.hpp"
 
+#include "fault.hpp"
 #include "wire.hpp"
 
 #include <execinfo.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -35,7 +35,8 @@ struct Shared {
 struct Access {
     std::uint64_t address;
     std::size_t size;
-    bool writes, is_atomic;
+    Direction direction;
+    bool is_atomic;
     const void *const *callers;
     std::uint32_t caller_count;
 };
@@ -67,25 +68,8 @@ Shared *holding(std::uint64_t address) {
 
 // Addresses of the calls that led here, the interrupted instruction first.
 std::uint32_t callers(void *context, void **addresses, int room) {
-    auto registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
-    addresses[0] = pointer(static_cast<std::uint64_t>(registers[REG_RIP]));
+    addresses[0] = instruction_of(context);
     return static_cast<std::uint32_t>(1 + backtrace(addresses + 1, room - 1));
-}
-
-// The processor's error code of a fault (Intel SDM, volume 3, "Page-Fault Exception").
-constexpr long is_write = 2, fetches_instruction = 16;
-long code_of(void *context) { return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR]; }
-
-// Whether the instruction that faulted is atomic: it has a LOCK prefix, or is an exchange with memory (Intel SDM,
-// volume 2, "Instruction Format"). Host and device may update managed memory at the same time in this way.
-bool is_atomic(void *context) {
-    auto at = static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP];
-    auto *code = reinterpret_cast<const unsigned char *>(at);
-    constexpr unsigned char lock = 0xF0, exchange_bytes = 0x86, exchange = 0x87;
-    while (*code == 0x66 || *code == 0x67 || *code == 0xF2 || *code == 0xF3) ++code;
-    if (*code == lock) return true;
-    if ((*code & 0xF0) == 0x40) ++code; // REX
-    return *code == exchange_bytes || *code == exchange;
 }
 
 bool fetch(Shared &shared) {
@@ -105,11 +89,13 @@ Given give(const Access &access) {
     Turn mine;
     Shared *shared = holding(access.address);
     if (!shared) return Given::nothing;
+    bool is_unknown = access.direction == Direction::unknown; // then a write faults twice: first it is taken for a read
+    bool writes = access.direction == Direction::writes || (is_unknown && shared->state == State::fetched);
     bool asks = at_work && !access.is_atomic;
-    bool is_near = asks && touch(access.callers, access.caller_count, access.address, access.size, access.writes);
-    bool closes_again = is_near && steps < most_steps;
+    bool is_near = asks && touch(access.callers, access.caller_count, access.address, access.size, writes);
+    bool closes_again = can_step && is_near && steps < most_steps;
     if (shared->state == State::at_device && !fetch(*shared)) return Given::nothing;
-    if (access.writes || shared->state == State::written) {
+    if (writes || shared->state == State::written) {
         protect(*shared, PROT_READ | PROT_WRITE, State::written);
     } else {
         protect(*shared, PROT_READ, State::fetched);
@@ -133,14 +119,10 @@ bool close_again() {
     return any;
 }
 
-constexpr greg_t trap_flag = 0x100; // in the processor's flags: the next instruction traps
-
-greg_t &flags_of(void *context) { return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_EFL]; }
-
 // The instruction behind which an allocation is closed again has run.
 void on_step(int signal, siginfo_t *, void *context) {
     if (close_again()) {
-        flags_of(context) &= ~trap_flag;
+        end_step(context);
     } else {
         sigaction(signal, &before_steps, nullptr); // a trap of the program's own
         raise(signal);
@@ -149,15 +131,15 @@ void on_step(int signal, siginfo_t *, void *context) {
 
 void on_fault(int signal, siginfo_t *information, void *context) {
     auto address = reinterpret_cast<std::uint64_t>(information->si_addr);
-    bool writes = code_of(context) & is_write;
+    auto direction = direction_of(address, context);
     void *addresses[16];
     std::uint32_t count = callers(context, addresses, 16);
-    if (signal == SIGSEGV && !(code_of(context) & fetches_instruction)) {
-        Given given = give({address, 1, writes, is_atomic(context), addresses, count});
-        if (given == Given::one_access) flags_of(context) |= trap_flag;
+    if (signal == SIGSEGV && direction != Direction::executes) {
+        Given given = give({address, 1, direction, is_atomic(context), addresses, count});
+        if (given == Given::one_access) step(context);
         if (given != Given::nothing) return;
     }
-    tell_fault(addresses, count, address, writes);
+    tell_fault(addresses, count, address, direction == Direction::writes);
     sigaction(signal, &before, nullptr); // the instruction is tried again, and ends the program as it should
 }
 
@@ -223,7 +205,8 @@ Reachable::Reachable(const void *bytes, std::size_t size, bool writes) {
     if (!size || !on_device(bytes)) return;
     void *addresses[16];
     auto count = static_cast<std::uint32_t>(backtrace(addresses, 16));
-    Given given = give({reinterpret_cast<std::uint64_t>(bytes), size, writes, false, addresses, count});
+    auto direction = writes ? Direction::writes : Direction::reads;
+    Given given = give({reinterpret_cast<std::uint64_t>(bytes), size, direction, false, addresses, count});
     closes_again_ = given == Given::one_access;
 }
 

@@ -105,8 +105,12 @@ def serve(
     device: Device | None = None,
     seconds: float = 20.0,
     folder: Path | None = None,
+    before: tuple[str, ...] = (),
 ) -> Ran:
-    """Run a program to its end against a device, in ``folder`` if it leaves files."""
+    """Run a program to its end against a device, in ``folder`` if it leaves files.
+
+    ``before`` is the command that runs a program of another processor's.
+    """
     device = device or Device(DeviceMemory(64 << 20), NoLaunches())
     deadline = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as channel, socket.socket(socket.AF_UNIX) as listener:
@@ -114,7 +118,7 @@ def serve(
         listener.listen(1)
         environment = {**os.environ, "GRADER_DEVICE": f"{channel}/s"}
         with subprocess.Popen(
-            [program, *arguments],
+            [*before, program, *arguments],
             env=environment,
             cwd=folder,
             stdout=subprocess.PIPE,

@@ -144,7 +144,7 @@ def test_an_editor_works_in_it_as_in_a_development_container(folder: Path) -> No
     """With a shell in place of the grader, what an editor's server needs, and the task of a handout."""
     exported = ["-m", "grader", "export-student", "vector-add", str(folder), "--image", IMAGE]
     subprocess.run([sys.executable, *exported], check=True, capture_output=True)
-    (task, _) = json.loads((folder / ".vscode/tasks.json").read_bytes())["tasks"]
+    (task, *_) = json.loads((folder / ".vscode/tasks.json").read_bytes())["tasks"]
     inside = "/w/assignments/vector-add"
     values = {"${file}": f"{inside}/skeleton.cu", "${fileDirname}": inside}
     typed = " ".join(values.get(word, word) for word in task["args"])
