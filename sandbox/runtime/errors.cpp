@@ -46,12 +46,11 @@ const Text *find(cudaError_t code) {
 cudaError_t keep_from(const void *caller, cudaError_t code) {
     if (code == cudaSuccess || code == cudaErrorNotReady) return code;
     last = code;
+    static std::atomic<bool> was_one_before{false};
     if (breaks(code)) {
         breaking = code;
-    } else {
-        auto number = static_cast<std::uint32_t>(code);
-        static const bool told = (forked() || (ask(Operation::call_failed, caller, Payload().add(number)), true));
-        (void)told;
+    } else if (!was_one_before.exchange(true) && !forked()) {
+        ask(Operation::call_failed, caller, Payload().add(static_cast<std::uint32_t>(code)));
     }
     return code;
 }

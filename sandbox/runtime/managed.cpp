@@ -31,14 +31,12 @@ struct Shared {
     bool open = false; // for one access, and closed behind it
 };
 
-// What the host is about to do, and where the program does it.
+// What the host is about to do; without a `context` it is a system call that is about to do it.
 struct Access {
     std::uint64_t address;
     std::size_t size;
     Direction direction;
-    bool is_atomic;
-    const void *const *callers;
-    std::uint32_t caller_count;
+    void *context;
 };
 
 // A plain table: the handler of a fault must not take memory.
@@ -67,9 +65,21 @@ Shared *holding(std::uint64_t address) {
 }
 
 // Addresses of the calls that led here, the interrupted instruction first.
-std::uint32_t callers(void *context, void **addresses, int room) {
-    addresses[0] = instruction_of(context);
-    return static_cast<std::uint32_t>(1 + backtrace(addresses + 1, room - 1));
+struct Callers {
+    static constexpr int most = 16;
+    void *addresses[most];
+    std::uint32_t count;
+
+    explicit Callers(void *context) {
+        int first = context ? 1 : 0;
+        if (context) addresses[0] = instruction_of(context);
+        count = static_cast<std::uint32_t>(first + backtrace(addresses + first, most - first));
+    }
+};
+
+bool is_near_work(const Access &access, bool writes) {
+    Callers callers(access.context);
+    return touch(callers.addresses, callers.count, access.address, access.size, writes);
 }
 
 bool fetch(Shared &shared) {
@@ -91,9 +101,8 @@ Given give(const Access &access) {
     if (!shared) return Given::nothing;
     bool is_unknown = access.direction == Direction::unknown; // then a write faults twice: first it is taken for a read
     bool writes = access.direction == Direction::writes || (is_unknown && shared->state == State::fetched);
-    bool asks = at_work && !access.is_atomic;
-    bool is_near = asks && touch(access.callers, access.caller_count, access.address, access.size, writes);
-    bool closes_again = can_step && is_near && steps < most_steps;
+    bool asks = at_work && !(access.context && is_atomic(access.context));
+    bool closes_again = asks && is_near_work(access, writes) && can_step && steps < most_steps;
     if (shared->state == State::at_device && !fetch(*shared)) return Given::nothing;
     if (writes || shared->state == State::written) {
         protect(*shared, PROT_READ | PROT_WRITE, State::written);
@@ -132,14 +141,13 @@ void on_step(int signal, siginfo_t *, void *context) {
 void on_fault(int signal, siginfo_t *information, void *context) {
     auto address = reinterpret_cast<std::uint64_t>(information->si_addr);
     auto direction = direction_of(address, context);
-    void *addresses[16];
-    std::uint32_t count = callers(context, addresses, 16);
     if (signal == SIGSEGV && direction != Direction::executes) {
-        Given given = give({address, 1, direction, is_atomic(context), addresses, count});
+        Given given = give({address, 1, direction, context});
         if (given == Given::one_access) step(context);
         if (given != Given::nothing) return;
     }
-    tell_fault(addresses, count, address, direction == Direction::writes);
+    Callers callers(context);
+    tell_fault(callers.addresses, callers.count, address, direction == Direction::writes);
     sigaction(signal, &before, nullptr); // the instruction is tried again, and ends the program as it should
 }
 
@@ -203,10 +211,8 @@ void device_idle() { at_work = false; }
 
 Reachable::Reachable(const void *bytes, std::size_t size, bool writes) {
     if (!size || !on_device(bytes)) return;
-    void *addresses[16];
-    auto count = static_cast<std::uint32_t>(backtrace(addresses, 16));
     auto direction = writes ? Direction::writes : Direction::reads;
-    Given given = give({reinterpret_cast<std::uint64_t>(bytes), size, direction, false, addresses, count});
+    Given given = give({reinterpret_cast<std::uint64_t>(bytes), size, direction, nullptr});
     closes_again_ = given == Given::one_access;
 }
 

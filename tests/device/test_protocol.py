@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 
@@ -9,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.data_files import data_root
 from grader.device import protocol, requests
 from grader.device.device import Device
+from grader.device.errors import ERRORS_OF_CALLS
 from grader.device.memory import DeviceMemory
 from grader.device.protocol import ANSWER, MAY_BE_POSTED, POSTED, REQUEST, ProtocolError
 from grader.device.requests import OPERATIONS, Hello
@@ -112,3 +115,10 @@ def test_a_program_that_says_nothing_is_cut_off_at_its_deadline() -> None:
         cut = Session(device, ours, time.monotonic() + 0.2).run()
     device.memory.close()
     assert cut == "the program was still running when its time was over"
+
+
+def test_errors_have_the_words_that_the_stand_in_gives_a_program() -> None:
+    """What a report quotes is what `cudaGetErrorString` prints."""
+    table = (data_root() / "sandbox/runtime/errors.inc").read_text(encoding="utf-8")
+    words = {int(code): text for code, text in re.findall(r'\{(\d+), "\w+", "([^"]*)"\}', table)}
+    assert {code: words[code] for code in ERRORS_OF_CALLS} == ERRORS_OF_CALLS
