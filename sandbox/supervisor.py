@@ -80,9 +80,14 @@ class Supervisor:
         self._current = None
         pending = tuple(self._pending)
         self._may_time = may_time = self._results.all_done(besides=pending)
-        limits = _Limits(self._case_seconds, self._case_seconds + self._job.seconds("probe"), self._end)
-        self._note_timing(limits)
+        limits = _Limits(self._case_seconds, inf, inf)  # until it has its slot: see `_note_slot`
         return self._watched(lambda tell: work_off(self._job, pending, tell, may_time=may_time), limits)
+
+    def _note_slot(self, limits: _Limits) -> None:
+        """The time that the child waited for its slot is nobody's: its limits begin now."""
+        limits.end = self._end
+        limits.silence = self._case_seconds + self._job.seconds("probe")
+        self._note_timing(limits)
 
     def _note_timing(self, limits: _Limits) -> None:
         """Where the child goes on to the timing it waits for a lock, as long as there is time."""
@@ -198,7 +203,9 @@ class Supervisor:
                 return "over"
             for kind, value in messages:
                 getattr(self, f"_hear_{kind}")(value)
-                if kind == "end":
+                if kind == "slot":
+                    self._note_slot(limits)
+                elif kind == "end":
                     self._note_timing(limits)
             now = time.monotonic()
             heard = now if messages else heard
@@ -209,6 +216,11 @@ class Supervisor:
             if now - heard > limits.silence:
                 self._broken = f"its process said nothing for {limits.silence:g} s"
                 return "silent"
+
+    def _hear_slot(self, waited: float) -> None:
+        self._end += waited
+        self._begun += waited
+        self._results.seconds["slot"] = self._results.seconds.get("slot", 0.0) + waited
 
     def _hear_device(self, value: list[Any]) -> None:
         self._results.device = value[0]

@@ -15,6 +15,7 @@ from arena import Exact, Fenced
 from case import run_case
 from faults import DeviceFault
 from loaded import code_of
+from slots import slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,6 +76,12 @@ def work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) ->
     It may where all cases were done and the context `is_still_fit`. A context takes 0.1 to 0.4 s to make, and
     those of a machine are made one after another, so the timing has none of its own unless it must.
     """
+    with slot(job.request["slots"]) as waited:
+        tell("slot", waited)
+        _work_off(job, pending, tell, may_time=may_time)
+
+
+def _work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) -> None:
     device = job.device(tell)
     if len(pending) == len(job.cases):
         tell("resources", resources(job, device))

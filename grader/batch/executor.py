@@ -112,7 +112,7 @@ def at_once(backend: Backend) -> int:
     Those that wait for a GPU need no core; but more than its queues can use would only wait.
     """
     cores = len(os.sched_getaffinity(0))
-    return min(cores * 3 // 2, 16 + 8 * len(backend.pool.gpus)) if backend.pool else cores
+    return min(cores * 3 // 2, 16 + 16 * len(backend.pool.gpus)) if backend.pool else cores
 
 
 def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backend, jobs: int) -> Executor:

@@ -109,7 +109,7 @@ def _add_class(parser: argparse.ArgumentParser) -> None:
         "--jobs",
         type=arguments.positive,
         help="submissions at a time (default: the number of cores; "
-        "with a GPU half as many again, at most 24 for one)",
+        "with a GPU half as many again, at most 32 for one)",
     )
     parser.add_argument(
         "--roster",

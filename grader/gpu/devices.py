@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cupy-cuda13x>=13.6' 'nvidia-ml-py>=12.560'`"
 
-HARNESS, TOOLS = "harness", "tools"
+HARNESS, TOOLS, SHARED = "harness", "tools", "shared"
 HARNESSES = 6
-"""Harnesses on a machine at once: others prepare while one of them times on a GPU."""
+"""Harnesses on a machine at once that have a context: others prepare while one of them times on a GPU."""
 
-LEAST_TOOLS, MOST_TOOLS = 4, 12
-"""Tools on a machine at once: those of one submission at least, no more than processors or GiB of a GPU."""
+LEAST_TOOLS, MOST_TOOLS = 2, 8
+"""Tools on a machine at once that look at one submission, and as many that look at several: half of its
+processors, or of a GPU's GiB."""
 
 _POLL = 0.02
 """Seconds after which it is looked again whether one of several slots is free: no lock is one of many."""
@@ -155,8 +156,9 @@ def slot(gpu: Gpu, purpose: str) -> Iterator[None]:
     tools on two GPUs, timings came to a quarter of their rounds.
     """
     with ExitStack() as stack:
-        locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, purpose)]
-        with _opened(f"cuda-grader-{purpose}-queue.lock").open("rb") as turn:
+        queue, *slots = slot_files(gpu, purpose)
+        locks = [stack.enter_context(path.open("rb")) for path in slots]
+        with queue.open("rb") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)  # the first in the queue looks for a slot, the others wait
             while not any(map(taken, locks)):
                 time.sleep(_POLL)
@@ -167,19 +169,24 @@ def slot(gpu: Gpu, purpose: str) -> Iterator[None]:
 def alone(gpu: Gpu) -> Iterator[None]:
     """Hold a GPU's lock and all slots of the tools: nothing is timed on it meanwhile, and no tool runs."""
     with ExitStack() as stack:
-        for path in (*_slots(gpu, TOOLS), lock_file(gpu)):
+        for path in (*slot_files(gpu, TOOLS)[1:], *slot_files(gpu, SHARED)[1:], lock_file(gpu)):
             fcntl.flock(stack.enter_context(path.open("rb")), fcntl.LOCK_EX)
         yield
 
 
-def _slots(gpu: Gpu, purpose: str) -> list[Path]:
+def slot_files(gpu: Gpu, purpose: str) -> tuple[Path, ...]:
+    """The files of a kind's slots, that of their queue first, as `slot` and the harness lock them."""
     count = HARNESSES if purpose == HARNESS else tools_at_once(gpu)
-    return [_opened(f"cuda-grader-{purpose}-{number}.lock") for number in range(count)]
+    return tuple(_opened(f"cuda-grader-{purpose}-{name}.lock") for name in ("queue", *range(count)))
 
 
 def tools_at_once(gpu: Gpu) -> int:
-    """How many tools may run at once where this GPU is used: each takes a processor, and most of a GiB."""
-    return max(LEAST_TOOLS, min(MOST_TOOLS, len(os.sched_getaffinity(0)), gpu.memory_bytes >> 30))
+    """How many tools of each kind may run at once where this GPU is used.
+
+    Each takes a processor, and most of a GiB.
+    """
+    most = min(len(os.sched_getaffinity(0)), gpu.memory_bytes >> 30)
+    return max(LEAST_TOOLS, min(MOST_TOOLS, most // 2))
 
 
 def taken(lock: IO[bytes]) -> bool:

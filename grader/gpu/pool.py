@@ -66,9 +66,14 @@ class GpuPool:
         """What nvcc calls its GPUs, such as ``sm_90``, each once."""
         return tuple(dict.fromkeys(gpu.architecture for gpu in self.gpus))
 
-    def where(self, gpu: Gpu, lock: str = "") -> Where:
-        """What a job on one of its GPUs runs with."""
-        return Where(self.python, dict(self.helpers)[gpu.architecture], gpu.uuid, lock)
+    def where(self, gpu: Gpu) -> Where:
+        """What a job runs with that has one of its GPUs alone."""
+        return Where(self.python, dict(self.helpers)[gpu.architecture], gpu.uuid)
+
+    def beside_others(self, gpu: Gpu) -> Where:
+        """What a job runs with while others use one of its GPUs, too."""
+        slots = tuple(map(str, devices.slot_files(gpu, devices.HARNESS)))
+        return replace(self.where(gpu), lock=str(devices.lock_file(gpu)), slots=slots)
 
     def healthy(self) -> tuple[Gpu, ...]:
         """Its GPUs that are fit for use, each submission beginning with another one."""
@@ -141,7 +146,8 @@ def observe(
 @contextmanager
 def stage_on(gpu: Gpu, tools: Tools) -> Iterator[Tools]:
     """The tools in a sandbox for all that looks at one submission on a GPU."""
-    stage = Stage(LIMITS, gpu.uuid, str(devices.lock_file(gpu)), processors=1 + len(sanitizer.TOOLS))
+    locks = (devices.lock_file(gpu), *devices.slot_files(gpu, devices.HARNESS))
+    stage = Stage(LIMITS, gpu.uuid, tuple(map(str, locks)), processors=1 + len(sanitizer.TOOLS))
     with tools.sandbox.stage(stage) as sandbox:
         yield replace(tools, sandbox=sandbox)
 
@@ -165,9 +171,8 @@ class _Attempt:
         self, new_stage: Callable[[], AbstractContextManager[Tools]], emulated: frozenset[FindingKind] | None
     ) -> ToolRuns:
         """Runs under compute-sanitizer's tools, which give way to what is timed."""
-        where = self.pool.where(self.gpu, str(devices.lock_file(self.gpu)))
         parts = (new_stage, self.pool.sanitizer, self.pool.races, self.file, emulated)
-        return ToolRuns(where, self.gpu, self.images, *parts)
+        return ToolRuns(self.pool.beside_others(self.gpu), self.gpu, self.images, *parts)
 
     def observed(self, tool_runs: ToolRuns) -> Observed:
         """The harness, and beside it the tools."""
@@ -197,20 +202,18 @@ class _Attempt:
         It may have been kept waiting by what others ran: nobody is accused before it ran alone. A run
         that is not alone ends with the first kernel that does not.
         """
-        lock = str(devices.lock_file(self.gpu))
-        with devices.slot(self.gpu, devices.HARNESS):
-            result, answer = self._harness(lock)
+        result, answer = self._harness(self.pool.beside_others(self.gpu))
         if not _hung(answer):
             return result, answer
         with devices.alone(self.gpu):
-            return self._harness("")
+            return self._harness(self.pool.where(self.gpu))
 
-    def _harness(self, lock: str) -> tuple[Result, HarnessAnswer]:
+    def _harness(self, where: Where) -> tuple[Result, HarnessAnswer]:
         architecture = self.gpu.architecture
         student = self.images.plain(optimised=True)
         images = ((STUDENT, student), *(self.timing.images(architecture) if self.timing else ()))
-        timing = self.timing.request(architecture, lock) if self.timing else None
-        job = run_job(self.pool.where(self.gpu, lock), images, self.cases, timing)
+        timing = self.timing.request(architecture, where.lock) if self.timing else None
+        job = run_job(where, images, self.cases, timing)
         result = self.images.tools.sandbox.run(job)
         return result, _answer(result)
 

@@ -73,11 +73,14 @@ HELPERS = "helpers.cubin"
 SECONDS = {"case": 5.0, "after_timeout": 1.0, "probe": 30.0, "total": 240.0}
 """How long the harness waits: for a case, for one after the first that hung, for a probe, for everything."""
 
+SLOT_SECONDS = 900.0
+"""How long the harness may wait for a slot besides: whoever has one is done in two seconds, or hangs."""
+
 TOOL_SECONDS = 60.0
 """Wall time for a tool, which takes two when all is well."""
 
 LIMITS = Limits(
-    wall_seconds=SECONDS["total"] + 60,
+    wall_seconds=SLOT_SECONDS + SECONDS["total"] + 60,
     cpu_seconds=300,
     memory_bytes=0,
     file_bytes=2**30,
@@ -134,15 +137,18 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What the job runs with and on: the interpreter, our cubin, the GPU, and the lock for timing it.
+    """What the job runs with and on: the interpreter, our cubin, the GPU, and what others there wait for.
 
-    It is held by what is timed, and waited for by launches under a tool. Who has the GPU alone needs no lock.
+    The ``lock`` is held by what is timed, and waited for by launches under a tool. ``slots`` are the files of
+    `devices.slot_files`, of which one is held as long as the harness has a context. Who has the GPU alone
+    needs neither.
     """
 
     python: str
     helpers: bytes
     gpu: str
     lock: str = ""
+    slots: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
@@ -213,7 +219,7 @@ def run_job(
         job,
         files=(*job.files, *timing_files),
         wanted=(ANSWER, *wanted, *timing_wanted, *tool_files),
-        lock=where.lock if timing or tool else "",
+        locks=(*((where.lock,) if where.lock and (timing or tool) else ()), *(() if tool else where.slots)),
     )
 
 
@@ -222,7 +228,7 @@ def shared_job(
 ) -> Job:
     """The job that does launches several at a time under a tool, and ends with the first that goes wrong."""
     job = _job(where, launches, "together", tool)
-    return replace(job, wanted=(ANSWER, *tool_files), lock=where.lock)
+    return replace(job, wanted=(ANSWER, *tool_files), locks=(where.lock,) if where.lock else ())
 
 
 def _job(
@@ -242,6 +248,7 @@ def _job(
         "timing": timing,
         "stop_at_hang": bool(where.lock),
         "give_way": where.lock if tool else "",
+        "slots": [] if tool else list(where.slots),
     }
     return Job(
         argv=(*tool, where.python, HARNESS, REQUEST),

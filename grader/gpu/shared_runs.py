@@ -37,25 +37,22 @@ if TYPE_CHECKING:
 
     from grader.gpu.request import Where
 
-MOST = 8
-"""Submissions that share a run: those that wait for one run are all of a class that are under way."""
-
 _WAITING, _SILENT, _DOUBTFUL = ".waiting", ".silent", ".doubtful"
 _LISTED = "launches.json"
 _POLL = 0.05
 
 
 def ran_silently(
-    folder: Path | None, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool]
+    folder: Path | None, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool], most: int
 ) -> bool:
     """Whether a run of these launches, perhaps beside others', was silent.
 
-    ``run`` does those of several submissions, this one's first, and says whether nothing at all came of it;
-    an OurError there counts as no. Without a ``folder`` nothing is shared.
+    ``run`` does those of ``most`` submissions at most, this one's first, and says whether nothing at all came
+    of it; an OurError there counts as no. Without a ``folder`` nothing is shared.
     """
     if folder is not None:
         with suppress(OSError):  # there is no room in the folder, or somebody has removed it
-            return _in_queue(folder, launches, run)
+            return _in_queue(folder, launches, run, most)
     return _tried(run, [launches])
 
 
@@ -113,7 +110,9 @@ def unpacked(content: bytes) -> JobLaunches:
         return JobLaunches(kernels, cases, tuple((name, archive.read(name)) for name in names))
 
 
-def _in_queue(folder: Path, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool]) -> bool:
+def _in_queue(
+    folder: Path, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool], most: int
+) -> bool:
     """The same in a queue: either whoever has the turn does these launches as well, or the turn comes."""
     with _queued(folder, launches) as own:
         while not _is_done(own):
@@ -123,7 +122,7 @@ def _in_queue(folder: Path, launches: JobLaunches, run: Callable[[Sequence[JobLa
                 continue
             with turn:
                 if not _is_done(own):
-                    _run_all(own, launches, run)
+                    _run_all(own, launches, run, most)
         return own.with_suffix(_SILENT).exists()
 
 
@@ -137,14 +136,16 @@ def _of_member(number: int, kernels: dict[str, str], case: dict[str, Any]) -> di
     return case | renamed
 
 
-def _run_all(own: Path, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool]) -> None:
+def _run_all(
+    own: Path, launches: JobLaunches, run: Callable[[Sequence[JobLaunches]], bool], most: int
+) -> None:
     """Do this submission's launches and those of others that wait; whoever waits is told by a file's name."""
     paths, members = [own], [launches]
     for path in _others(own):
         with suppress(OSError, ValueError, zipfile.BadZipFile):
             members.append(unpacked(path.read_bytes()))
             paths.append(path)
-        if len(members) == MOST:
+        if len(members) == most:
             break
     suffix = _SILENT if _tried(run, members) else _DOUBTFUL
     for path in paths:

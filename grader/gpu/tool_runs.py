@@ -39,6 +39,10 @@ ALONE_WORK, BESIDE_WORK = 2**22, 2**19
 """Cases are given to the tools, the smallest first, until this much work (the product of their sizes): of
 those that a tool alone can judge, and of those that the emulator has judged as well."""
 
+MOST_OF_RACECHECK, MOST_CLEAN, MOST_ASTRAY = 8, 16, 4
+"""Submissions that share a run: fewer under the tool that takes several times as long, and fewer of kernels
+that leave their arrays, for one at fault has all of a run looked at by themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolRuns:
@@ -96,7 +100,10 @@ class ToolRuns:
         def report(tool: str) -> Named[ToolReport]:
             command = sanitizer.command(tool, self.sanitizer)
             is_clear = ran_silently(
-                self._queue(tool, command), own, lambda members: self._is_silent(tool, members)
+                self._queue(tool, command),
+                own,
+                lambda members: self._is_silent(tool, members),
+                self._most(tool),
             )
             return ((tool, sanitizer.silent_report(tool, launches)),) if is_clear else ()
 
@@ -111,19 +118,29 @@ class ToolRuns:
         on any GPU of this model; of racecheck each GPU has its own, for it takes several times as long.
         """
         company = "clean"
-        if self._accuses("memcheck") or self._accuses("initcheck"):
+        if self._goes_astray():
             if tool not in sanitizer.OF_RACES or not self.races.asks_emulator:
                 return None
             company = "astray"
         gpu = self.gpu.uuid if tool == "racecheck" else self.gpu.name
-        where = replace(self.where, gpu=gpu, lock="")
+        where = replace(self.where, gpu=gpu, lock="", slots=())
         return queue_folder(where, self.images.tools.sandbox.name, command, company)
+
+    def _goes_astray(self) -> bool:
+        """Whether a kernel leaves its arrays or reads what nobody wrote, as far as the emulator has seen."""
+        return self._accuses("memcheck") or self._accuses("initcheck")
+
+    def _most(self, tool: str) -> int:
+        """How many submissions may share a run."""
+        if self._goes_astray():
+            return MOST_ASTRAY
+        return MOST_OF_RACECHECK if tool == "racecheck" else MOST_CLEAN
 
     def _is_silent(self, tool: str, members: Sequence[JobLaunches]) -> bool:
         """Whether nothing came of several submissions' launches under a tool, in a sandbox for them alone."""
         launches = merged(members)
         job = shared_job(self.where, launches, sanitizer.command(tool, self.sanitizer), sanitizer.files(tool))
-        with devices.slot(self.gpu, devices.TOOLS), self._stage(len(members)) as tools:
+        with devices.slot(self.gpu, devices.SHARED), self._stage(len(members)) as tools:
             result = tools.sandbox.run(job)
         return sanitizer.is_silent(tool, result, (case["name"] for case in launches.cases))
 

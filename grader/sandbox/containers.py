@@ -74,8 +74,8 @@ def _writable(limits: Limits) -> dict[str, str]:
 
 
 def _readable(image: SandboxImage, stage: Stage) -> list[str]:
-    """Folders that a thin image lives on, the file that is locked for timing, the folder of a channel."""
-    paths = (*image.mounts, *filter(None, (stage.lock, stage.channel)))
+    """Folders that a thin image lives on, the files that jobs lock, the folder of a channel."""
+    paths = (*image.mounts, *stage.locks, *filter(None, (stage.channel,)))
     return [f"{path}:{path}:ro" for path in paths]
 
 

@@ -77,7 +77,7 @@ class DockerSandbox:
 
     def run(self, job: Job) -> Result:
         """Run ``job`` in a container of its own; raises as `Sandbox.run` says."""
-        with self.stage(Stage(job.limits, job.gpu, job.lock)) as inside:
+        with self.stage(Stage(job.limits, job.gpu, job.locks)) as inside:
             return inside.run(job)
 
 

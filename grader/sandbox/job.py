@@ -91,8 +91,8 @@ class Job:
     environment: Named[str] = ()
     gpu: str = ""
     """The GPU that it may use, by its UUID; none where this is empty."""
-    lock: str = ""
-    """A file of the host that the job may lock (`flock`), under this same path, and not write to."""
+    locks: tuple[str, ...] = ()
+    """Files of the host that the job may lock (`flock`), under these same paths, and not write to."""
     stdin: bytes = b""
     stop_file: str = ""
     """A file of the host that ends the job once it is there, under this same path, and the job has had its
@@ -125,13 +125,13 @@ class Equipment:
 class Stage:
     """What the jobs of one stage (building, running) of one submission share, a container where there is one.
 
-    ``limits`` are the container's; each job has its own below them. ``gpu`` and ``lock`` are as in `Job`;
+    ``limits`` are the container's; each job has its own below them. ``gpu`` and ``locks`` are as in `Job`;
     ``processors`` is how many of the machine's all jobs together may keep busy.
     """
 
     limits: Limits = Limits()
     gpu: str = ""
-    lock: str = ""
+    locks: tuple[str, ...] = ()
     processors: int = 2
     channel: str = ""
     """A folder of the host with sockets that jobs may speak through, under this same path."""

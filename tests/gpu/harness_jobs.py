@@ -34,6 +34,7 @@ class HarnessJob:
     timing: dict[str, Any] | None = None
     stop_at_hang: bool = False
     give_way: str = ""
+    slots: tuple[str, ...] = ()
 
     def case(self, entry: str, *arguments: dict[str, Any], **more: Any) -> HarnessJob:  # noqa: ANN401 - JSON
         """One more case; without ``arguments`` it is given A (in), C (out) and N, of `N` elements."""
@@ -97,6 +98,7 @@ class HarnessJob:
             "timing": self.timing,
             "stop_at_hang": self.stop_at_hang,
             "give_way": self.give_way,
+            "slots": list(self.slots),
         }
         path = self.folder / "request.json"
         path.write_text(json.dumps(request))

@@ -152,14 +152,14 @@ def side_by_side(device: PretendGpu, monkeypatch: pytest.MonkeyPatch, sources: l
     """The grades of files that share runs: none ends before all have come that are to wait for that tool."""
     served: Counter[Path] = Counter()
 
-    def held(folder: Path, launches: JobLaunches, run: Run) -> bool:
+    def held(folder: Path, launches: JobLaunches, run: Run, most: int) -> bool:
         def when_all_came(members: Sequence[JobLaunches]) -> bool:
             while served[folder] + len(list(folder.glob("*.waiting"))) < len(sources):
                 time.sleep(0.01)
             served[folder] += len(members)
             return run(members)
 
-        return ran_silently(folder, launches, when_all_came)
+        return ran_silently(folder, launches, when_all_came, most)
 
     monkeypatch.setattr(tempfile, "tempdir", str(tempfile.mkdtemp()))
     monkeypatch.setattr(tool_runs, "ran_silently", held)

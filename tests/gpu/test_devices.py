@@ -154,13 +154,14 @@ def test_a_gpu_has_so_many_slots_for_jobs_of_a_kind() -> None:
 
 
 def test_a_small_gpu_has_fewer_tools_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One for each processor and each GiB, but those of one submission always."""
+    """One of a kind for each two processors and each two GiB, and two of them always."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(64)))
     gpus = [replace(GPU, memory_bytes=gigabytes << 30) for gigabytes in (2, 8, 80)]
-    assert list(map(devices.tools_at_once, gpus)) == [4, 8, 12]
+    assert list(map(devices.tools_at_once, gpus)) == [2, 4, 8]
 
 
-def test_who_is_alone_on_a_gpu_waits_for_the_tools_and_the_timing() -> None:
+@pytest.mark.parametrize("kind", [devices.TOOLS, devices.SHARED])
+def test_who_is_alone_on_a_gpu_waits_for_the_tools_and_the_timing(kind: str) -> None:
     """And keeps both away."""
     entered = threading.Event()
 
@@ -169,7 +170,7 @@ def test_who_is_alone_on_a_gpu_waits_for_the_tools_and_the_timing() -> None:
             entered.set()
 
     thread = threading.Thread(target=alone)
-    with devices.slot(GPU, devices.TOOLS):
+    with devices.slot(GPU, kind):
         thread.start()
         assert not entered.wait(0.2)
     assert entered.wait(10)
@@ -183,7 +184,7 @@ def test_a_lock_that_cannot_be_made_is_our_error(folder: Path) -> None:
         devices.lock_file(GPU)
 
 
-@pytest.mark.parametrize(("cores", "gpus", "expected"), [(8, 1, 12), (32, 1, 24), (32, 2, 32), (8, 0, 8)])
+@pytest.mark.parametrize(("cores", "gpus", "expected"), [(8, 1, 12), (32, 1, 32), (32, 2, 48), (8, 0, 8)])
 def test_so_many_submissions_are_under_way_that_a_gpu_is_never_without_one(
     monkeypatch: pytest.MonkeyPatch, cores: int, gpus: int, expected: int
 ) -> None:

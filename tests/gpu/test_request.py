@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,13 +70,21 @@ def test_a_tool_goes_before_the_harness() -> None:
     )
     assert job.argv == ("tool", "-x", "python3", "harness.py", "request.json")
     assert (job.wanted[-1], _request(job)["cases"][0]["entry"]) == ("t.xml", "grader_case_4")
-    assert _request(job)["give_way"] == job.lock == WHERE.lock
+    assert _request(job)["give_way"] == WHERE.lock
+
+
+def test_the_harness_waits_for_a_slot_and_a_tool_does_not() -> None:
+    """A tool's slot is held outside, by whoever starts it."""
+    where = replace(WHERE, slots=("/run/lock/queue", "/run/lock/1"))
+    job, under_tool = run_job(where, IMAGES, CASES), run_job(where, IMAGES, CASES, tool=("tool",))
+    assert (job.locks, _request(job)["slots"]) == (where.slots, list(where.slots))
+    assert (under_tool.locks, _request(under_tool)["slots"]) == ((where.lock,), [])
 
 
 def test_without_a_tool_the_lock_is_only_for_timing() -> None:
     """A job that times nothing can hold nobody up."""
-    assert run_job(WHERE, IMAGES, CASES).lock == ""
-    assert run_job(WHERE, IMAGES, CASES, ({}, (), ())).lock == "/run/lock/gpu.lock"
+    assert run_job(WHERE, IMAGES, CASES).locks == ()
+    assert run_job(WHERE, IMAGES, CASES, ({}, (), ())).locks == ("/run/lock/gpu.lock",)
 
 
 @pytest.mark.parametrize(

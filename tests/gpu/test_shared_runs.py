@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.errors import OurError
-from grader.gpu import shared_runs
 from grader.gpu.request import DeviceCase, Image, JobLaunches, Where, launches_of, shared_job
 from grader.gpu.shared_runs import merged, packed, queue_folder, ran_silently, unpacked
 from grader.model import Argument, Launch
@@ -38,6 +37,10 @@ def launches(content: float, cubin: bytes = b"cubin") -> JobLaunches:
     return launches_of((("student", Image(cubin, "k")),), (DeviceCase(7, LAUNCH, arguments),))
 
 
+MOST = 8
+"""Submissions that share a run where a test says nothing else."""
+
+
 class Tool:
     """A run of a tool that takes until it may end; ``groups`` are the arrays' files of who shared each."""
 
@@ -54,12 +57,14 @@ class Tool:
         return self._silent(members)
 
 
-def together(folder: Path, tool: Tool, count: int) -> list[bool]:
+def together(folder: Path, tool: Tool, count: int, most: int = MOST) -> list[bool]:
     """What so many submissions hear, the others coming while the first one's run goes on."""
     with ThreadPoolExecutor(count) as pool:
-        first = pool.submit(ran_silently, folder, launches(0), tool.run)
+        first = pool.submit(ran_silently, folder, launches(0), tool.run, most)
         assert tool.began.wait(30)
-        others = [pool.submit(ran_silently, folder, launches(number), tool.run) for number in range(1, count)]
+        others = [
+            pool.submit(ran_silently, folder, launches(number), tool.run, most) for number in range(1, count)
+        ]
         while len(list(folder.glob("*.waiting"))) < count:
             assert not any(other.done() for other in others)
         tool.may_end.set()
@@ -75,11 +80,10 @@ def test_who_waits_while_a_run_goes_on_shares_the_next(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["turn.lock"]
 
 
-def test_no_run_is_shared_by_more_than_the_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_run_is_shared_by_more_than_the_most(tmp_path: Path) -> None:
     """Whoever is left over waits for the next."""
-    monkeypatch.setattr(shared_runs, "MOST", 2)
     tool = Tool()
-    assert together(tmp_path, tool, 4) == [True] * 4
+    assert together(tmp_path, tool, 4, most=2) == [True] * 4
     assert sorted(len(group) for group in tool.groups) == [1, 1, 2]
 
 
@@ -106,13 +110,13 @@ def test_what_a_killed_process_left_is_removed_and_not_run(tmp_path: Path) -> No
         "import os, signal, sys; from pathlib import Path; from grader.gpu.shared_runs import *; "
         "from grader.gpu.request import JobLaunches; "
         "own = JobLaunches({}, [], ()); "
-        "ran_silently(Path(sys.argv[1]), own, lambda _: os.kill(os.getpid(), signal.SIGKILL))"
+        "ran_silently(Path(sys.argv[1]), own, lambda _: os.kill(os.getpid(), signal.SIGKILL), 8)"
     )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == -9
     assert len(list(tmp_path.glob("*.waiting"))) == 1
     tool = Tool()
     tool.may_end.set()
-    assert ran_silently(tmp_path, launches(1), tool.run)
+    assert ran_silently(tmp_path, launches(1), tool.run, MOST)
     assert [len(group) for group in tool.groups] == [1]
     assert not list(tmp_path.glob("*.waiting"))
 
@@ -129,7 +133,7 @@ def test_a_file_in_the_queue_that_is_none_of_ours_is_passed_over(tmp_path: Path)
     with subprocess.Popen([sys.executable, "-c", code, strange], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert ran_silently(tmp_path, launches(1), tool.run)
+        assert ran_silently(tmp_path, launches(1), tool.run, MOST)
         process.kill()
     assert [len(group) for group in tool.groups] == [1]
 
@@ -138,7 +142,7 @@ def test_without_a_folder_nothing_is_shared() -> None:
     """Each is run by itself."""
     tool = Tool()
     tool.may_end.set()
-    assert ran_silently(None, launches(1), tool.run)
+    assert ran_silently(None, launches(1), tool.run, MOST)
     assert len(tool.groups) == 1
 
 
@@ -146,7 +150,7 @@ def test_where_the_queue_is_gone_nothing_is_shared(tmp_path: Path) -> None:
     """Somebody has tidied up the temporary folder: each is run by itself."""
     tool = Tool()
     tool.may_end.set()
-    assert ran_silently(tmp_path / "gone", launches(1), tool.run)
+    assert ran_silently(tmp_path / "gone", launches(1), tool.run, MOST)
     assert len(tool.groups) == 1
 
 
@@ -203,4 +207,4 @@ def test_a_shared_job_asks_for_no_output_of_any_kernel() -> None:
     assert job.wanted == ("result.json", "tool.xml", "tool.log")
     request = json.loads(dict(job.files)["request.json"])
     assert (request["mode"], request["timing"], request["give_way"]) == ("together", None, "/lock")
-    assert (job.argv[0], job.gpu, job.lock) == ("tool", "GPU-0", "/lock")
+    assert (job.argv[0], job.gpu, job.locks) == ("tool", "GPU-0", ("/lock",))

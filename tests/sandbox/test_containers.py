@@ -27,7 +27,7 @@ def made() -> dict[str, Any]:
     api = docker.APIClient(version="1.41")  # with a version it does not ask the engine for one
     limits = Limits(total_bytes=2**28, processes=30, disk_bytes=2**20, disk_files=50)
     try:
-        return containers.configuration(api, IMAGE, profile(), Stage(limits, lock="/run/lock/gpu"))
+        return containers.configuration(api, IMAGE, profile(), Stage(limits, locks=("/run/lock/gpu",)))
     finally:
         api.close()
 
