@@ -154,16 +154,6 @@ class KernelRun:
     run: Run
 
 
-@dataclass(frozen=True, slots=True)
-class SeenLaunch:
-    """What a launch found in device memory and what it left there, by the position of each pointer.
-
-    A pair holds the bytes from where the pointer points to the end of its allocation, before and after.
-    """
-
-    pointers: Mapping[int, tuple[bytes, bytes]]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class EndedLaunch:
     """A launch that was looked at for hazards, while device memory still is as the launch found it.

@@ -251,6 +251,10 @@ _ARRAYS: Mapping[str, str] = {
     ),
     "argument-no-number": "argument {number} of `{kernel}`, `{argument}`, holds what is no number",
     "kernel-output-too-small": "the output of `{kernel}` is smaller than {extents} of {type}",
+    "not-from-inputs": (
+        "`{kernel}` leaves the right `{output}`, but does not compute it from its arguments: for other "
+        "numbers there it leaves what is wrong for them"
+    ),
     "streams-not-counted": "nobody counted the streams of this run",
     "too-few-streams": "work goes to too few streams",
     "copies-not-pinned": "asynchronous copies of memory that is not pinned overlap with nothing",
