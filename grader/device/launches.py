@@ -241,6 +241,8 @@ class EmulatedLaunches:
             details = (("kernel", str(read_name(kernel.name))), ("reason", refusal.reason), *shape(launch))
             self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
             return LaunchOutcome(refusal.code)
+        if self.observation.idle:
+            return LaunchOutcome(CudaError.SUCCESS)
         if self.gave_up or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
         return None

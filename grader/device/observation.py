@@ -177,10 +177,12 @@ class Observation:
 
     ``watched`` are the names of kernels of which the last launch that came to its end is seen. ``after`` is
     called with each launch before what it wrote is kept. With ``profile`` what each line moves is counted,
-    and with ``count_only`` nothing is looked for: the staff's own programs.
+    and with ``count_only`` nothing is looked for: the staff's own programs. With ``idle`` no kernel runs,
+    and each launch succeeds: to see what the host does by itself.
     """
 
     watched: frozenset[str] = frozenset()
     after: Callable[[EndedLaunch], None] = _nobody
     profile: bool = False
     count_only: bool = False
+    idle: bool = False

@@ -85,6 +85,30 @@ void scale(const float *in, float *out, double factor, int n) {
 int main() { return 3; }
 """
 )
+BACK = "cudaMemcpy(out, d_out, n * sizeof(float), cudaMemcpyDeviceToHost);"
+BY_HOST = "for (int i = 0; i < n; ++i) out[i] = factor * in[i];"
+FOR_SHOW = ON_HOST.replace(BACK, BY_HOST)
+STORED = (
+    ON_HOST.replace("factor * x[i]", "known[i]")
+    .replace("__global__", "__device__ float known[64];\n__global__")
+    .replace(
+        "    product<<<", f"{BY_HOST} cudaMemcpyToSymbol(known, out, n * sizeof(float));\n    product<<<"
+    )
+)
+ON_BOTH = """
+#include <vector>
+__global__ void nothing() {}
+extern "C" void scale(const float *in, float *out, double factor, int n) {
+    std::vector<float> values(n);
+    cudaMemcpy(values.data(), in, n * sizeof(float), cudaMemcpyDeviceToHost);
+    for (float &value : values) value *= factor;
+    nothing<<<1, 1>>>();
+    cudaMemcpy(out, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+}
+"""
+STAGED = ON_HOST.replace("namespace course {", "#include <vector>\nnamespace course {").replace(
+    "cudaMemcpy(d_in, in,", "std::vector<float> own(in, in + n);\n    cudaMemcpy(d_in, own.data(),"
+)
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +143,19 @@ def _results(grade: Grade) -> dict[str, CheckResult]:
     return {item.result.item.id: item.result for item in grade.items}
 
 
-@pytest.mark.parametrize(("source", "pointers"), [(ON_DEVICE, "device"), (ON_HOST, "host")])
+@pytest.mark.parametrize(("source", "pointers"), [(ON_DEVICE, "device"), (ON_HOST, "host"), (STAGED, "host")])
 def test_a_right_function_earns_everything(graded: Graded, source: str, pointers: str) -> None:
     """Whatever macros, names and `main` its file has."""
     grade = graded(source, pointers)
     assert [grade.score, grade.verdict, grade.error] == [100, Verdict.PASS, ""]
+
+
+@pytest.mark.parametrize(("source", "pointers"), [(FOR_SHOW, "host"), (STORED, "host"), (ON_BOTH, "device")])
+def test_what_the_host_has_computed_earns_nothing(graded: Graded, source: str, pointers: str) -> None:
+    """Whether kernels run for show, or store what they are given of the result."""
+    results = _results(graded(source, pointers))
+    assert results["right"].verdict is Verdict.FAIL
+    assert "the result is the host's: it is the same where no kernel runs" in results["right"].message
 
 
 CUT_SHORT = "none of 2 cases is right. In case `odd` (N=55) the run did not come to its end:"

@@ -41,7 +41,7 @@ def computes(
     Where some are not kept any more that would be needed, it is enough that what they leave has changed.
     Raises OurError where the oracle fails.
     """
-    other = _other_than(inputs, oracle, case, shape)
+    other = other_than(inputs, oracle, case, shape)
     if other is None:
         return True
     values, bound = expected_of(oracle, other, dict(shape), [check.output], case.id)[check.output]
@@ -57,7 +57,7 @@ def computes(
     return not launch.kept.all and left != before
 
 
-def _other_than(inputs: Inputs, oracle: Oracle, case: Case, shape: Named[int]) -> Inputs | None:
+def other_than(inputs: Inputs, oracle: Oracle, case: Case, shape: Named[int]) -> Inputs | None:
     """Inputs of the same extents and types with other numbers; None where the oracle makes none."""
     likely = (kind for kind in oracle.kinds if kind == _LIKELY)
     for kind in dict.fromkeys((*likely, *oracle.kinds)):
