@@ -149,6 +149,15 @@ def test_a_kernel_that_stores_what_the_host_has_computed_fails(
     assert "does not compute it from its arguments" in result.message
 
 
+def test_a_kernel_that_is_precise_enough_for_its_inputs_is_right(
+    product: Callable[[str], CheckResult],
+) -> None:
+    """Halves hold the program's whole numbers; of other inputs it is only asked whether they decide."""
+    halves = "__half2float(__float2half(A[row * K + k])) * __half2float(__float2half(B[k * N + column]))"
+    source = PRODUCT.replace("A[row * K + k] * B[k * N + column]", halves)
+    assert product("#include <cuda_fp16.h>\n" + source).verdict is Verdict.PASS
+
+
 @pytest.mark.parametrize("parts", [1, 3, 12])
 def test_launches_that_compute_together_are_right(product: Callable[[str], CheckResult], parts: int) -> None:
     """Each adds the products of some of the terms to what the one before it has left."""

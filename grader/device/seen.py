@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.device.memory import BASE
+from grader.errors import PtxSyntaxError, UnsupportedPtx
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from grader.model import Argument, Build, Launch, Run
 
 MOST_LAUNCHES, MOST_BYTES = 8, 1 << 28
-"""Launches of one kernel that are kept, and device memory for them; the last one is kept in any case."""
+"""Launches of one kernel that are kept, and device memory for them; the last one may take more."""
 
 _WORK_TIMES, _WORK_MORE = 4, 10_000
 """The work that a launch may take for other inputs: so many times what it took, and so much beside it."""
@@ -47,14 +48,21 @@ class KeptLaunch:
         """The pointer at a position among the parameters."""
         return int.from_bytes(np.asarray(self.arguments[position].value).tobytes(), "little")
 
-    def again(self, contents: Iterable[tuple[int, bytes]]) -> Run:
-        """The launch where memory holds other ``contents`` at some addresses."""
+    def again(self, contents: Iterable[tuple[int, bytes]]) -> Run | None:
+        """The launch where memory holds other ``contents`` at some addresses.
+
+        None where it takes more work than it may, or comes to what the emulator does not interpret.
+        """
         image = self.image.kept()
         for address, content in contents:
             part = slice(address - BASE, address - BASE + len(content))
             image.bytes[part], image.written[part] = np.frombuffer(content, np.uint8), 1
         kernel = EmulatedKernel(self.build, self.build.source_name, self.file, lay_out=image.lay_out)
-        return kernel.again(self.launch, self.arguments, _WORK_TIMES * self.work + _WORK_MORE)
+        try:
+            run = kernel.again(self.launch, self.arguments, _WORK_TIMES * self.work + _WORK_MORE)
+        except (UnsupportedPtx, PtxSyntaxError):
+            return None
+        return None if run.too_much_work else run
 
 
 @dataclass(eq=False, slots=True)
@@ -65,8 +73,12 @@ class KeptLaunches:
     all: bool = True
 
     def keep(self, launch: KeptLaunch) -> None:
-        """Keep one more, and let go of the oldest where they take too much."""
-        self.launches.append(replace(launch, image=launch.image.kept()))
+        """Keep one more, and let go of the oldest where they take too much; of all where there is no room."""
+        try:
+            self.launches.append(replace(launch, image=launch.image.kept()))
+        except MemoryError:
+            self.launches.clear()
+            self.all = False
         while len(self.launches) > MOST_LAUNCHES or (
             len(self.launches) > 1 and sum(kept.taken for kept in self.launches) > MOST_BYTES
         ):
@@ -77,7 +89,7 @@ class KeptLaunches:
         """What the last ``count`` launches leave together in the output if the arrays hold these ``inputs``.
 
         Arrays are known by the positions of their pointers among the parameters of the last launch. None
-        where a launch does not come to its end within the work that it may take: then nobody knows.
+        where nobody knows what one of them leaves.
         """
         last = self.launches[-1]
         contents = {last.address(position): content for position, content in inputs.items()}
@@ -85,7 +97,7 @@ class KeptLaunches:
         for kept in self.launches[-count:]:
             run = kept.again(contents.items())
             array = next((a for a in kept.image.arrays if a.start <= target - BASE < a.end), None)
-            if run.too_much_work or array is None:
+            if run is None or array is None:
                 return None
             left = np.ascontiguousarray(dict(run.outputs)[str(array.start)]).view(np.uint8).reshape(-1)
             contents |= {target: left[target - BASE - array.start :].tobytes()}
