@@ -119,6 +119,64 @@ def test_a_kernel_under_another_name_is_told_with_its_name(product: Callable[[st
     assert "no kernel `multiply` ran; the program launched `times`" in result.message
 
 
+ON_HOST = """for (int i = 0; i < M * N; ++i)
+        for (int k = 0; k < K; ++k) c[i] += a[i / N * K + k] * b[k * N + i % N];
+    """
+KERNEL = PRODUCT[PRODUCT.index("    int row") : PRODUCT.index("}\nint main")]
+LAUNCH = "multiply<<<dim3(2, 2), dim3(16, 16)>>>(A, B, C, M, K, N);"
+INTO_C = "cudaMemcpy(C, c.data(), c.size() * 4, cudaMemcpyHostToDevice);"
+INTO_VARIABLE = "cudaMemcpyToSymbol(answer, c.data(), c.size() * 4);"
+COPIES = """    int i = threadIdx.x + 16 * (threadIdx.y + 16 * (blockIdx.x + 2 * blockIdx.y));
+    if (i < M * N) C[i] = """
+
+
+@pytest.mark.parametrize(
+    ("kernel", "copied", "launches"),
+    [
+        ("", INTO_C, 1),
+        (COPIES + "C[i];\n", INTO_C, 1),
+        (COPIES + "answer[i];\n", INTO_VARIABLE, 1),
+        (COPIES + "answer[i];\n", INTO_VARIABLE, 12),
+    ],
+)
+def test_a_kernel_that_stores_what_the_host_has_computed_fails(
+    product: Callable[[str], CheckResult], kernel: str, copied: str, launches: int
+) -> None:
+    """Wherever the host has put it, and however often it is stored: for other inputs it is not right."""
+    source = PRODUCT.replace(KERNEL, kernel).replace(LAUNCH, ON_HOST + copied + LAUNCH * launches)
+    result = product("__device__ float answer[20 * 18];\n" + source)
+    assert result.verdict is Verdict.FAIL
+    assert "does not compute it from its arguments" in result.message
+
+
+def test_a_kernel_that_is_precise_enough_for_its_inputs_is_right(
+    product: Callable[[str], CheckResult],
+) -> None:
+    """Halves hold the program's whole numbers; of other inputs it is only asked whether they decide."""
+    halves = "__half2float(__float2half(A[row * K + k])) * __half2float(__float2half(B[k * N + column]))"
+    source = PRODUCT.replace("A[row * K + k] * B[k * N + column]", halves)
+    assert product("#include <cuda_fp16.h>\n" + source).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("parts", [1, 3, 12])
+def test_launches_that_compute_together_are_right(product: Callable[[str], CheckResult], parts: int) -> None:
+    """Each adds the products of some of the terms to what the one before it has left."""
+    source = PRODUCT.replace("int M, int K, int N) {", "int M, int K, int N, int from, int to) {")
+    source = source.replace("k = 0; k < K", "k = from; k < to").replace("] = sum", "] += sum")
+    loop = f"cudaMemset(C, 0, c.size() * 4);\n    for (int k = 0; k < K; k += K / {parts})\n        "
+    assert product(
+        source.replace(LAUNCH, loop + LAUNCH.replace("N);", f"N, k, k + K / {parts});"))
+    ).verdict is (Verdict.PASS)
+
+
+def test_launches_that_compute_rows_each_are_right(product: Callable[[str], CheckResult]) -> None:
+    """The last one stores no more than a part of the output."""
+    source = PRODUCT.replace("int M, int K, int N) {", "int M, int K, int N, int first) {")
+    source = source.replace("int row = blockIdx.y", "int row = first + blockIdx.y")
+    calls = LAUNCH.replace("dim3(2, 2)", "dim3(2, 1)").replace("N);", "N, 0);")
+    assert product(source.replace(LAUNCH, calls + calls.replace(", 0);", ", 16);"))).verdict is Verdict.PASS
+
+
 def test_an_array_that_is_too_small_is_told(product: Callable[[str], CheckResult]) -> None:
     """The kernel was given half of an input."""
     result = product(PRODUCT.replace("cudaMalloc(&B, b.size() * 4)", "cudaMalloc(&B, b.size())"))

@@ -101,6 +101,8 @@ def judge(case: CaseEvidence, built: Build | None = None) -> CaseVerdict:
     wrong = wrong_comparison(case)
     if case.launches == 0:
         reason = (wrong and wrong.explanation) or text_of("no-kernel-computed")
+    elif case.of_host:
+        reason = text_of("computed-on-host")
     elif case.changed_inputs:
         label = built.label if built else str
         names = ", ".join(wording.parameter(name, label(name)) for name in case.changed_inputs)

@@ -20,8 +20,9 @@ from grader.device.device import LaunchOutcome, LoadedKernel
 from grader.device.errors import CudaError, HostCode, HostMistake, code_of
 from grader.device.limits import launch_of, refused, shape
 from grader.device.memory import MemoryCopy, Owner
-from grader.device.observation import EndedLaunch, KernelRun, MemoryImage, Observation, SeenLaunch, loaded
+from grader.device.observation import EndedLaunch, KernelRun, MemoryImage, Observation, loaded
 from grader.device.requests import Sharing
+from grader.device.seen import KeptLaunch, KeptLaunches, SeenLaunch
 from grader.device.streams import Use, marked
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
@@ -176,10 +177,12 @@ class EmulatedLaunches:
         trial = self._kernel(kernel).last_trial
         if trial is not None:
             self.observation.after(EndedLaunch(self.runs[-1], trial, self._image))
+        kept = self._kept(kernel, launch, arguments, run) if before is not None and run.completed else None
         changed = self._keep(run)
-        if before is not None and run.completed:
+        if before is not None and kept is not None:
             after = self._watched_bytes(kernel, arguments) or {}
-            self.seen[read_name(kernel.name).name] = SeenLaunch({p: (before[p], after[p]) for p in after})
+            both = {p: (before[p], after[p]) for p in after}
+            self.seen[read_name(kernel.name).name] = SeenLaunch(both, kept)
         counters = run.counters
         return LaunchOutcome(
             CudaError.SUCCESS,
@@ -190,6 +193,17 @@ class EmulatedLaunches:
             changed=changed,
             uses=self._uses(kernel.module),
         )
+
+    def _kept(
+        self, kernel: LoadedKernel, launch: Launch, arguments: tuple[Argument, ...], run: Run
+    ) -> KeptLaunches:
+        """A watched kernel's launches, with one that came to its end, before memory holds what it wrote."""
+        before = self.seen.get(read_name(kernel.name).name)
+        kept = before.kept if before else KeptLaunches()
+        file, build = self._files[kernel.module]
+        entry = replace(build, entry=kernel.name)
+        kept.keep(KeptLaunch(entry, file, launch, arguments, run.work, self._image))
+        return kept
 
     def _make_ready(
         self, kernel: LoadedKernel, arguments: tuple[Argument, ...], request: LaunchKernel, *, watch: bool
@@ -227,6 +241,8 @@ class EmulatedLaunches:
             details = (("kernel", str(read_name(kernel.name))), ("reason", refusal.reason), *shape(launch))
             self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
             return LaunchOutcome(refusal.code)
+        if self.observation.idle:
+            return LaunchOutcome(CudaError.SUCCESS)
         if self.gave_up or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
         return None

@@ -154,16 +154,6 @@ class KernelRun:
     run: Run
 
 
-@dataclass(frozen=True, slots=True)
-class SeenLaunch:
-    """What a launch found in device memory and what it left there, by the position of each pointer.
-
-    A pair holds the bytes from where the pointer points to the end of its allocation, before and after.
-    """
-
-    pointers: Mapping[int, tuple[bytes, bytes]]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class EndedLaunch:
     """A launch that was looked at for hazards, while device memory still is as the launch found it.
@@ -187,10 +177,12 @@ class Observation:
 
     ``watched`` are the names of kernels of which the last launch that came to its end is seen. ``after`` is
     called with each launch before what it wrote is kept. With ``profile`` what each line moves is counted,
-    and with ``count_only`` nothing is looked for: the staff's own programs.
+    and with ``count_only`` nothing is looked for: the staff's own programs. With ``idle`` no kernel runs,
+    and each launch succeeds: to see what the host does by itself.
     """
 
     watched: frozenset[str] = frozenset()
     after: Callable[[EndedLaunch], None] = _nobody
     profile: bool = False
     count_only: bool = False
+    idle: bool = False

@@ -89,12 +89,15 @@ def read(kind: type[Message], payload: bytes) -> Message:
 
 
 def _text(rest: bytes) -> str:
-    """A text after its length."""
+    """A text after its length, of one line: it is shown to people."""
     content = _counted(rest, 1)
     try:
-        return content.decode("ascii")
+        text = content.decode("ascii")
     except UnicodeDecodeError:
         raise ProtocolError("a name that is not ASCII") from None
+    if not text.isprintable():
+        raise ProtocolError("a name with control characters")
+    return text
 
 
 def _callers(rest: bytes) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -77,6 +77,11 @@ class Work:
     changed: tuple[int, ...] = ()
     """The numbers of allocations that it changes, nobody knows where."""
 
+    @property
+    def bytes(self) -> int:
+        """How many bytes it uses, as far as that is known."""
+        return max((int((spans[:, 1] - spans[:, 0]).sum()) for _, spans in self.uses), default=0)
+
 
 @dataclass(frozen=True, slots=True)
 class StreamConflict:
@@ -101,20 +106,23 @@ class StreamOrder:
     _pending: list[tuple[int, int, Work]] = field(default_factory=list)
     """Work by its stream and its number there."""
     _spans: int = 0
-    _given: dict[int, set[WorkKind]] = field(default_factory=dict)
-    """By stream, the default stream aside, what it was given."""
+    _given: dict[int, dict[WorkKind, int]] = field(default_factory=dict)
+    """By stream, the default stream aside, what it was given, and the bytes of that."""
 
     @property
     def overlapping(self) -> int:
-        """How many streams, the default stream aside, were given both kernels and copies that overlap."""
-        return sum(kinds >= {WorkKind.KERNEL, WorkKind.COPY} for kinds in self._given.values())
+        """How many streams, the default stream aside, were given both kernels and copies that overlap.
+
+        One whose copies nearly all go through a buffer of the driver does not count for the few others.
+        """
+        return sum(WorkKind.KERNEL in given and _overlaps(given) for given in self._given.values())
 
     @property
     def staged(self) -> int:
         """How many were given kernels and copies of which none overlaps, as the memory is not pinned."""
         return sum(
-            kinds >= {WorkKind.KERNEL, WorkKind.STAGED_COPY} and WorkKind.COPY not in kinds
-            for kinds in self._given.values()
+            given.keys() >= {WorkKind.KERNEL, WorkKind.STAGED_COPY} and not _overlaps(given)
+            for given in self._given.values()
         )
 
     @property
@@ -143,7 +151,8 @@ class StreamOrder:
         conflict = next(self._conflicts(clock, work), None) if self.is_needed else None
         clock[stream] = clock.get(stream, 0) + 1
         if stream != DEFAULT:
-            self._given.setdefault(stream, set()).add(work.kind)
+            given = self._given.setdefault(stream, {})
+            given[work.kind] = given.get(work.kind, 0) + work.bytes
         if not (self.is_needed or keep):
             return None
         self._pending.append((stream, clock[stream], work))
@@ -234,6 +243,16 @@ def common_byte(one: Spans, other: Spans) -> int | None:
     begin = np.maximum(one[:, 0], other[np.maximum(index, 0), 0])
     common = (index >= 0) & (other[np.maximum(index, 0), 1] > begin)
     return int(begin[common].min()) if common.any() else None
+
+
+_LEAST_SHARE = 4
+"""Copies that overlap must move at least one byte for so many that others move."""
+
+
+def _overlaps(given: Mapping[WorkKind, int]) -> bool:
+    """Whether what a stream was given has copies that overlap, for a good part of what it copies."""
+    staged = given.get(WorkKind.STAGED_COPY, 0)
+    return WorkKind.COPY in given and _LEAST_SHARE * given[WorkKind.COPY] >= staged
 
 
 def _same(stream: int) -> int:

@@ -27,6 +27,9 @@ _CASES: Mapping[str, str] = {
     "not-judged-without-launch": "could not be judged, because the kernel {refusal}",
     "not-judged-without-end": "could not be judged, because {case} did not run to its end: {reason}",
     "no-kernel-computed": "no kernel ran, and a kernel is to compute the result",
+    "computed-on-host": (
+        "the result is the host's: it is the same where no kernel runs, or where kernels get other inputs"
+    ),
     "no-kernel-ran": "no kernel of the program ran in {case}, so there is nothing to judge",
     "clean": "{clean} in {count:,} cases",
     "clean-one": "{clean} in {count:,} case",
@@ -251,6 +254,10 @@ _ARRAYS: Mapping[str, str] = {
     ),
     "argument-no-number": "argument {number} of `{kernel}`, `{argument}`, holds what is no number",
     "kernel-output-too-small": "the output of `{kernel}` is smaller than {extents} of {type}",
+    "not-from-inputs": (
+        "`{kernel}` leaves the right `{output}`, but does not compute it from its arguments: for other "
+        "numbers there it leaves what is wrong for them"
+    ),
     "streams-not-counted": "nobody counted the streams of this run",
     "too-few-streams": "work goes to too few streams",
     "copies-not-pinned": "asynchronous copies of memory that is not pinned overlap with nothing",

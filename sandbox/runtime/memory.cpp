@@ -51,12 +51,14 @@ void *attribute_of(Pool &pool, cudaMemPoolAttr which) {
     return reuses ? &pool.reuse[which - cudaMemPoolReuseFollowEventDependencies] : nullptr;
 }
 
-bool is_registered(const void *address) {
+// Whether all of these bytes were registered together.
+bool is_registered(const void *address, std::size_t bytes) {
     std::lock_guard guard(registered_mutex);
     auto behind = registered_memory.upper_bound(address);
     if (behind == registered_memory.begin()) return false;
     auto [start, size] = *std::prev(behind);
-    return static_cast<std::size_t>(static_cast<const char *>(address) - static_cast<const char *>(start)) < size;
+    auto offset = static_cast<std::size_t>(static_cast<const char *>(address) - static_cast<const char *>(start));
+    return offset < size && bytes <= size - offset;
 }
 
 struct Copy {
@@ -104,7 +106,9 @@ cudaError_t copy(const Copy &copy) {
     name_symbol(copy.to, copy.caller), name_symbol(copy.from, copy.caller);
     hand_over();
     const void *on_host = to_device ? copy.from : copy.to;
-    bool is_staged = copy.waiting == Waiting::asynchronous && to_device != from_device && !is_registered(on_host);
+    std::size_t extent = (copy.height - 1) * (to_device ? copy.from_pitch : copy.to_pitch) + copy.width;
+    bool is_staged = copy.waiting == Waiting::asynchronous && to_device != from_device &&
+                     !is_registered(on_host, extent);
     Payload payload;
     payload.add(copy.to).add(std::uint64_t{copy.to_pitch}).add(copy.from).add(std::uint64_t{copy.from_pitch});
     payload.add(std::uint64_t{copy.width}).add(std::uint64_t{copy.height});

@@ -458,6 +458,7 @@ def test_a_function_that_is_missing_ends_the_program_and_is_named(run_host: Call
         ("managed", False),
         ("registered", False),
         ("registered + 9", False),
+        ("(char *)registered + 38", True),
         ("registered + 10", True),
     ],
 )

@@ -164,6 +164,17 @@ def test_copies_of_memory_that_is_not_pinned_overlap_with_nothing(order: StreamO
     assert (order.overlapping, order.staged) == (1, 0)
 
 
+@pytest.mark.parametrize(("pinned", "overlapping"), [(4, 0), (499, 0), (500, 1), (1000, 1)])
+def test_a_few_pinned_bytes_do_not_stand_for_all_that_a_stream_copies(
+    order: StreamOrder, pinned: int, overlapping: int
+) -> None:
+    """What overlaps must be a fifth of it: one array of several may be pageable."""
+    order.add(FIRST, Work(WorkKind.KERNEL, 1, ()))
+    order.add(FIRST, Work(WorkKind.STAGED_COPY, 1, ((Use.WRITES, span(0, 2000)),)))
+    order.add(FIRST, Work(WorkKind.COPY, 1, ((Use.WRITES, span(2000, pinned)),)))
+    assert (order.overlapping, order.staged) == (overlapping, 1 - overlapping)
+
+
 def test_rows_leave_what_lies_between_them() -> None:
     """Columns of one matrix may be copied by different streams."""
     left, right = rows(0, 16, 8, 4), rows(8, 16, 8, 4)

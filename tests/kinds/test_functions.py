@@ -85,6 +85,39 @@ void scale(const float *in, float *out, double factor, int n) {
 int main() { return 3; }
 """
 )
+UP = "cudaMemcpy(d_in, in, n * sizeof(float), cudaMemcpyHostToDevice);"
+BACK = "cudaMemcpy(out, d_out, n * sizeof(float), cudaMemcpyDeviceToHost);"
+BY_HOST = "for (int i = 0; i < n; ++i) out[i] = factor * in[i];"
+FOR_SHOW = ON_HOST.replace(BACK, BY_HOST)
+STORED = (
+    ON_HOST.replace("factor * x[i]", "known[i]")
+    .replace("__global__", "__device__ float known[64];\n__global__")
+    .replace(
+        "    product<<<", f"{BY_HOST} cudaMemcpyToSymbol(known, out, n * sizeof(float));\n    product<<<"
+    )
+)
+SENDS_RESULT = STORED.replace(UP, "")
+SENDS_COPIES = STORED.replace(
+    UP,
+    "std::vector<float> own(in, in + n);\n    cudaMemcpy(d_in, own.data(), n * 4, cudaMemcpyHostToDevice);",
+).replace("namespace course {", "#include <vector>\nnamespace course {")
+ON_BOTH = """
+#include <vector>
+__global__ void nothing() {}
+extern "C" void scale(const float *in, float *out, double factor, int n) {
+    std::vector<float> values(n);
+    cudaMemcpy(values.data(), in, n * sizeof(float), cudaMemcpyDeviceToHost);
+    for (float &value : values) value *= factor;
+    nothing<<<1, 1>>>();
+    cudaMemcpy(out, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+}
+"""
+REPAIRED = ON_HOST.replace(
+    BACK, BACK + "for (int i = 0; i < n; ++i) if (out[i] != factor * in[i]) out[i] = factor * in[i];"
+)
+STAGED = ON_HOST.replace("namespace course {", "#include <vector>\nnamespace course {").replace(
+    "cudaMemcpy(d_in, in,", "std::vector<float> own(in, in + n);\n    cudaMemcpy(d_in, own.data(),"
+)
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +152,30 @@ def _results(grade: Grade) -> dict[str, CheckResult]:
     return {item.result.item.id: item.result for item in grade.items}
 
 
-@pytest.mark.parametrize(("source", "pointers"), [(ON_DEVICE, "device"), (ON_HOST, "host")])
+@pytest.mark.parametrize(
+    ("source", "pointers"), [(ON_DEVICE, "device"), (ON_HOST, "host"), (STAGED, "host"), (REPAIRED, "host")]
+)
 def test_a_right_function_earns_everything(graded: Graded, source: str, pointers: str) -> None:
     """Whatever macros, names and `main` its file has."""
     grade = graded(source, pointers)
     assert [grade.score, grade.verdict, grade.error] == [100, Verdict.PASS, ""]
+
+
+@pytest.mark.parametrize(
+    ("source", "pointers"),
+    [
+        (FOR_SHOW, "host"),
+        (STORED, "host"),
+        (SENDS_RESULT, "host"),
+        (SENDS_COPIES, "host"),
+        (ON_BOTH, "device"),
+    ],
+)
+def test_what_the_host_has_computed_earns_nothing(graded: Graded, source: str, pointers: str) -> None:
+    """Whether kernels run for show, or store what they are given of the result."""
+    results = _results(graded(source, pointers))
+    assert results["right"].verdict is Verdict.FAIL
+    assert "the result is the host's: it is the same where no kernel runs" in results["right"].message
 
 
 CUT_SHORT = "none of 2 cases is right. In case `odd` (N=55) the run did not come to its end:"
@@ -329,7 +381,7 @@ extern "C" void scale(const float *in, float *out, double factor, int n) {
         (ON_DEVICE, set(), "all 2 cases are right"),
         (
             KERNEL + BESIDE_A_KERNEL,
-            {"computed"},
+            {"right", "computed"},
             "none of 2 cases is right. 1 hidden case fails as well. In case",
         ),
         (
@@ -343,7 +395,7 @@ extern "C" void scale(const float *in, float *out, double factor, int n) {
 def test_what_a_kernel_of_a_function_computes_is_judged(
     graded: Graded, source: str, failed: set[str], message: str
 ) -> None:
-    """Whatever the function hands back: it may have been computed on the host."""
+    """Whatever the function hands back: the host may have computed it, which earns nothing either."""
     grade = graded(source, items=COMPUTED)
     assert grade.error == ""
     assert {name for name, result in _results(grade).items() if result.verdict is Verdict.FAIL} == failed

@@ -27,6 +27,7 @@ from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
 from grader.device.observation import Observation
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import log_swallowed
+from grader.kinds.function.of_host import told_of_host
 from grader.kinds.function.recording import (
     device_word,
     file_of,
@@ -120,6 +121,7 @@ def _gathered(
     """All that can be known of it but how fast it would be elsewhere."""
     assignment = plan.assignment
     evidence = run(plan, submission, built, tools, task_of(plan, built))
+    evidence = _told_of_host(plan, submission, built, tools, evidence)
     evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))
     if not plan.feedback:
         return evidence, ()
@@ -132,6 +134,19 @@ def _gathered(
     if plan.backend.pool is None:  # else a call takes its turn on a GPU
         cases = SmallerCalls(plan, submission, built, tools, task_of).with_smallest(cases)
     return replace(evidence, cases=cases), ()
+
+
+def _told_of_host(
+    plan: Plan, submission: Submission, built: Build, tools: Tools, evidence: Evidence
+) -> Evidence:
+    """The evidence, with the cases marked that the host has computed."""
+    on_gpu = plan.backend.pool is not None
+    emulated = build_program(tools, submission, plan.assignment.function) if on_gpu else built
+    if not (emulated.ok and emulated.ptx):
+        return evidence
+    task, oracle = task_of(plan, emulated), _oracle(plan.assignment)
+    cases = told_of_host(plan, submission, emulated, tools, evidence.cases, task, oracle)
+    return replace(evidence, cases=cases)
 
 
 def task_of(plan: Plan, built: Build) -> Task:

@@ -25,6 +25,7 @@ from grader.diagnosis import explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError, log_swallowed
 from grader.gpu.answer import array_header
+from grader.kinds.program.other_inputs import as_array, computes
 from grader.messages import text_of
 from grader.model import Finding, FindingKind, Visibility
 from grader.oracle import draw_inputs, expected_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.device.observation import SeenLaunch
+    from grader.device.seen import SeenLaunch
     from grader.model import Assignment, Case, Comparison, Named, ProgramRun
     from grader.oracle import Oracle
 
@@ -185,7 +186,7 @@ def _in_device_memory(
     inputs: dict[str, Array] = {}
     for argument, example in given.arrays.items():
         before, _ = launch.pointers.get(check.arguments.index(argument), (b"", b""))
-        array = _as_array(before, example.dtype, example.shape)
+        array = as_array(before, example.dtype, example.shape)
         if array is None or not np.isfinite(array).all():
             message = text_of(
                 "argument-too-small" if array is None else "argument-no-number",
@@ -201,13 +202,17 @@ def _in_device_memory(
         inputs[argument] = array
     values, bound = _expected(check, able, _Given(given.shape, inputs), case)
     _, after = launch.pointers.get(check.arguments.index(check.output), (b"", b""))
-    written = _as_array(after, np.dtype(check.dtype), values.shape)
+    written = as_array(after, np.dtype(check.dtype), values.shape)
     if written is None:
         extents = _extents(values.shape)
         message = text_of("kernel-output-too-small", kernel=check.kernel, extents=extents, type=check.dtype)
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
     wrong = WrongOutput(name, written, values, bound, _nowhere(written), _named(inputs))
-    return replace(_explained(assignment, case, wrong, able), kernel=check.kernel)
+    comparison = _explained(assignment, case, wrong, able)
+    if not comparison.wrong and not computes(check, able, case, given.shape, inputs, launch):
+        message = text_of("not-from-inputs", kernel=check.kernel, output=check.output)
+        return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
+    return replace(comparison, kernel=check.kernel)
 
 
 def _not_seen(check: KernelOutputCheck, ran: Collection[str]) -> Finding:
@@ -217,12 +222,6 @@ def _not_seen(check: KernelOutputCheck, ran: Collection[str]) -> Finding:
     if others and check.kernel not in ran:
         message = text_of("other-kernels-ran", kernel=check.kernel, names=others)
     return Finding(FindingKind.WRONG_OUTPUT, message, address=check.compared_as)
-
-
-def _as_array(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array | None:
-    """The array at the beginning of some bytes; None where they are too few."""
-    size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-    return None if len(content) < size else np.frombuffer(content[:size], dtype).reshape(shape)
 
 
 def _nowhere(array: Array) -> NDArray[np.bool_]:

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.device.memory import DeviceAllocation
-    from grader.device.observation import KernelRun, SeenLaunch
+    from grader.device.observation import KernelRun
+    from grader.device.seen import SeenLaunch
     from grader.model import Argument, Build, Case, Detail, Launch, Named, ProgramRun
 
 CODES = {

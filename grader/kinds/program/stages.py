@@ -28,7 +28,7 @@ from grader.oracle import draw_inputs, load_oracle
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from grader.device.observation import SeenLaunch
+    from grader.device.seen import SeenLaunch
     from grader.kinds.program.on_emulator import EmulatedDevice
     from grader.kinds.program.running import Task
     from grader.model import Assignment, Case, Counters, Named, Submission

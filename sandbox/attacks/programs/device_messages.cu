@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
         ask(Operation::allocate, Bytes{}.add(U{8}).add(N{9}).add(U{0}));
     if (is("a name that is no text"))
         ask(Operation::unsupported, Bytes{}.add(N{2}).add('\xff').add('\xfe'));
+    if (is("a name of several lines"))
+        ask(Operation::unsupported, Bytes{}.add(N{4}).add('x').add('\n').add('\x1b').add('c'));
     if (is("more callers than a message has")) ask(Operation::fault, Bytes{}.add(U{0}).add(U{1}).add(N{0}).add(N{0xFFFFFFFF}));
     if (is("the limit of a kernel that is not there"))
         ask(Operation::function_limit, Bytes{}.add(N{0x80000005}).add(U{1}));

@@ -1,0 +1,116 @@
+"""Launches of a kernel that is watched: what they found and left, kept so that they can be made again.
+
+A kernel that stores what the host has computed leaves right numbers, too. What it leaves for other inputs
+tells it from one that computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.backends.emulated_kernel import EmulatedKernel
+from grader.device.memory import BASE
+from grader.errors import PtxSyntaxError, UnsupportedPtx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from grader.device.observation import MemoryImage
+    from grader.model import Argument, Build, Launch, Run
+
+MOST_LAUNCHES, MOST_BYTES = 8, 1 << 28
+"""Launches of one kernel that are kept, and device memory for them; the last one may take more."""
+
+_WORK_TIMES, _WORK_MORE = 4, 10_000
+"""The work that a launch may take for other inputs: so many times what it took, and so much beside it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptLaunch:
+    """A launch of a kernel of a ``build``, the ``work`` that it took, and device memory as it found it."""
+
+    build: Build
+    file: str
+    launch: Launch
+    arguments: tuple[Argument, ...]
+    work: int
+    image: MemoryImage
+
+    @property
+    def taken(self) -> int:
+        """Bytes that it takes here."""
+        return 2 * len(self.image.bytes)
+
+    def address(self, position: int) -> int:
+        """The pointer at a position among the parameters."""
+        return int.from_bytes(np.asarray(self.arguments[position].value).tobytes(), "little")
+
+    def again(self, contents: Iterable[tuple[int, bytes]]) -> Run | None:
+        """The launch where memory holds other ``contents`` at some addresses.
+
+        None where it takes more work than it may, or comes to what the emulator does not interpret.
+        """
+        image = self.image.kept()
+        for address, content in contents:
+            part = slice(address - BASE, address - BASE + len(content))
+            image.bytes[part], image.written[part] = np.frombuffer(content, np.uint8), 1
+        kernel = EmulatedKernel(self.build, self.build.source_name, self.file, lay_out=image.lay_out)
+        try:
+            run = kernel.again(self.launch, self.arguments, _WORK_TIMES * self.work + _WORK_MORE)
+        except (UnsupportedPtx, PtxSyntaxError):
+            return None
+        return None if run.too_much_work else run
+
+
+@dataclass(eq=False, slots=True)
+class KeptLaunches:
+    """The last launches of a kernel; ``all`` of them unless there were too many."""
+
+    launches: list[KeptLaunch] = field(default_factory=list)
+    all: bool = True
+
+    def keep(self, launch: KeptLaunch) -> None:
+        """Keep one more, and let go of the oldest where they take too much; of all where there is no room."""
+        try:
+            self.launches.append(replace(launch, image=launch.image.kept()))
+        except MemoryError:
+            self.launches.clear()
+            self.all = False
+        while len(self.launches) > MOST_LAUNCHES or (
+            len(self.launches) > 1 and sum(kept.taken for kept in self.launches) > MOST_BYTES
+        ):
+            self.launches.pop(0)
+            self.all = False
+
+    def left_for(self, inputs: Mapping[int, bytes], output: int, count: int) -> bytes | None:
+        """What the last ``count`` launches leave together in the output if the arrays hold these ``inputs``.
+
+        Arrays are known by the positions of their pointers among the parameters of the last launch. None
+        where nobody knows what one of them leaves.
+        """
+        last = self.launches[-1]
+        contents = {last.address(position): content for position, content in inputs.items()}
+        target = last.address(output)
+        for kept in self.launches[-count:]:
+            run = kept.again(contents.items())
+            array = next((a for a in kept.image.arrays if a.start <= target - BASE < a.end), None)
+            if run is None or array is None:
+                return None
+            left = np.ascontiguousarray(dict(run.outputs)[str(array.start)]).view(np.uint8).reshape(-1)
+            contents |= {target: left[target - BASE - array.start :].tobytes()}
+        return contents[target]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLaunch:
+    """What a launch found in device memory and what it left there, by the position of each pointer.
+
+    A pair holds the bytes from where the pointer points to the end of its allocation, before and after.
+    ``kept`` are the last launches of the kernel, of which it is the last.
+    """
+
+    pointers: Mapping[int, tuple[bytes, bytes]]
+    kept: KeptLaunches = field(default_factory=KeptLaunches)
