@@ -247,11 +247,13 @@ def _race(finding: Finding, context: SubmissionContext) -> str:
     same = finding.line is not None and finding.line == finding.other_line
     if finding.other_block is not None and finding.other_block != finding.block:
         return "race-between-blocks"
-    if finding.severity is Severity.WARNING:
+    rewritten = bool(context.rewritten & {(finding.array, finding.line), (finding.array, finding.other_line)})
+    of_several_writers = rewritten or finding.hazard == "WAW"
+    if finding.severity is Severity.WARNING and not (same and of_several_writers):
         return "race-inside-warp"
     if finding.hazard == "WAW":
         return _stores(same=same or finding.line is None, context=context)
-    if context.rewritten & {(finding.array, finding.line), (finding.array, finding.other_line)}:
+    if rewritten:
         return "unsynchronised-update"  # no barrier helps where several threads store to one element
     return "update-in-place" if same else _barrier(finding)
 

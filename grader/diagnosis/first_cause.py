@@ -11,6 +11,7 @@ explains less than a mistake that all of them show.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -220,11 +221,11 @@ def _everywhere(evidence: Evidence, findings: Sequence[Finding]) -> bool:
 def _located(
     assignment: Assignment, findings: Sequence[Finding], context: SubmissionContext, item: str
 ) -> Cause | None:
-    for kind in LOCATED:
-        of_kind = [finding for finding in findings if finding.kind is kind]
-        grave = [finding for finding in of_kind if finding.severity is Severity.ERROR] or of_kind
-        cause = _reads_its_output(assignment, grave, context, item) or _explained(
-            assignment, grave, context, item
+    """The cause behind the gravest findings, kind by kind: a warning explains nothing where an error is."""
+    for severity, kind in product(SEVERE, LOCATED):
+        chosen = [finding for finding in findings if finding.kind is kind and finding.severity is severity]
+        cause = _reads_its_output(assignment, chosen, context, item) or _explained(
+            assignment, chosen, context, item
         )
         if cause is not None:
             return cause

@@ -159,6 +159,13 @@ def test_findings_explain_others_in_one_order() -> None:
     assert first(case("a", wrong())) == ""
 
 
+def test_a_warning_is_not_told_before_an_error() -> None:
+    """Lanes that count on running in step explain no element that nobody wrote."""
+    in_warp = replace(RACE, severity=Severity.WARNING)
+    assert first(case("a", wrong(), in_warp, UNSET)) == "uninitialised-read"
+    assert first(case("a", wrong(), in_warp)) == "race-inside-warp"
+
+
 def test_a_finding_of_some_wrong_cases_gives_way_to_a_mistake_of_all() -> None:
     """It does not explain the others."""
     cases = case("a", wrong("tiles-turned"), UNSET), case("b", wrong("tiles-turned"))

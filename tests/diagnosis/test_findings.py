@@ -137,6 +137,15 @@ def test_an_update_that_others_store_to_as_well_wants_an_atomic() -> None:
     assert (found.mistake, "atomic" in found.hint) == ("update-in-place", False)
 
 
+def test_no_barrier_of_a_warp_helps_where_its_lanes_store_to_one_element() -> None:
+    """Counting with `bins[i]++`: what two lanes do on one line needs an atomic operation."""
+    context = SubmissionContext(rewritten=frozenset({("h", 20)}))
+    races = [race(hazard, 20, 20, "h", severity=Severity.WARNING) for hazard in ("WAW", "RAW", "WAR")]
+    assert [d.mistake for d in explain_findings(races, context=context)] == ["unsynchronised-update"]
+    assert [d.mistake for d in explain_findings(races[:1])] == ["two-writers"]
+    assert [d.mistake for d in explain_findings(races[1:2])] == ["race-inside-warp"]
+
+
 def test_an_update_that_races_is_told_once() -> None:
     """`bins[i]++` loads and stores: two writers, and a reader between them."""
     context = SubmissionContext(rewritten=frozenset({("A_tile", 20)}))
