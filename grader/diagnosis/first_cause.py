@@ -298,6 +298,14 @@ def _shown_by_outputs(
 SMALL_ERRORS = "imprecise"
 """A mistake that fits wherever errors are small, whatever made them: it contradicts no other."""
 
+OPPOSITES = ("counted-more-than-once", "values-not-counted")
+"""Mistakes that exclude each other: where both fit, as in sums of both signs, neither is known."""
+
+OF_ANY_SHAPE = frozenset(
+    {"no-store", "first-warp-only", "first-thread-only", "every-second", "first-row-only"}
+)
+"""Mistakes of threads that show whatever the shape: an output that is right rules them out for smaller ones."""
+
 FEW = 16
 """Elements of the largest array below which everything looks like everything."""
 
@@ -356,13 +364,27 @@ def agree_on_mistakes(
     groups: dict[tuple[str, str], list[tuple[CaseEvidence, Comparison]]] = {}
     for case in cases:
         for comparison in case.comparisons:
-            if comparison.wrong:
-                groups.setdefault((case.case.kernel, comparison.array), []).append((case, comparison))
+            groups.setdefault((case.case.kernel, comparison.array), []).append((case, comparison))
     named: dict[tuple[str, str], str] = {}
-    for (_, array), wrong in groups.items():
+    for (_, array), outputs in groups.items():
+        wrong = _without_ruled_out(outputs)
         for case, _ in wrong:
             named[case.case.id, array] = _voted_mistake(assignment, case, wrong)
     return tuple(_with_mistakes(assignment, built, case, named) for case in cases)
+
+
+def _without_ruled_out(
+    outputs: Sequence[tuple[CaseEvidence, Comparison]],
+) -> list[tuple[CaseEvidence, Comparison]]:
+    """The wrong outputs, without the mistakes of threads that a larger output would show, and is right."""
+    largest = max((one.total for case, one in outputs if not one.wrong and case.completed), default=0)
+    return [
+        (case, replace(one, fitting=tuple(m for m in one.fitting if m not in OF_ANY_SHAPE)))
+        if one.total <= largest
+        else (case, one)
+        for case, one in outputs
+        if one.wrong
+    ]
 
 
 def _voted_mistake(
@@ -390,6 +412,8 @@ def common_mistake(wrong: Sequence[Comparison]) -> str:
     clear = [comparison for comparison in wrong if comparison.telling] or list(wrong)
     specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
     candidates = list(_in_all(specific or clear))
+    if all(mistake in candidates for mistake in OPPOSITES):
+        candidates = [mistake for mistake in candidates if mistake not in OPPOSITES]
     fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]
     return next(iter(fitting_all or candidates), "")
 

@@ -185,6 +185,17 @@ def integer_output(output: WrongOutput) -> bool:
     return agrees(output, np.trunc(output.wanted))
 
 
+def whole_numbers(output: WrongOutput) -> bool:
+    """Whole numbers where fractions are expected, and none of them so large that it could have no fraction."""
+    values, wrong = output.values[output.wrong], output.wrong
+    if not np.issubdtype(output.got.dtype, np.floating) or not np.isfinite(output.values).all():
+        return False
+    fine = np.abs(values).max(initial=0.0) * np.finfo(output.got.dtype).eps * WARP < 1
+    fractions = np.count_nonzero(output.wanted[wrong] % 1) * 2 > values.size
+    various = values.any() if values.size == 1 else np.ptp(values) > 0  # one number everywhere says nothing
+    return bool(fine and fractions and various and not (values % 1).any())
+
+
 def half_precision(output: WrongOutput) -> bool:
     """Close, and every number is one that a float16 (or a bfloat16) can hold."""
     values = output.values
@@ -361,6 +372,7 @@ LIKELY_TESTS: Tests = (
     ("guard-bounds-swapped", bounds_swapped),
     ("sign-flipped", sign_flipped),
     ("integer-output", integer_output),
+    ("whole-numbers", whole_numbers),
     ("constant-factor", constant_factor),
     ("constant-offset", constant_offset),
     ("half-precision", half_precision),

@@ -154,9 +154,10 @@ MOST_AXES = 2
 def _wrong_only_at(output: WrongOutput, position: int) -> bool:
     """All is right but for one element of a vector, where nothing was stored."""
     wrong = output.wrong
-    if wrong.ndim != 1 or not output.completed or not wrong[position] or not output.unwritten[position]:
+    if wrong.ndim != 1 or wrong.size == 1 or not output.completed:
         return False
-    return int(np.count_nonzero(wrong)) == 1
+    alone = int(np.count_nonzero(wrong)) == 1
+    return alone and bool(wrong[position] and output.unwritten[position])
 
 
 def first_left_out(output: WrongOutput) -> bool:

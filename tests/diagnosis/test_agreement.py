@@ -74,11 +74,29 @@ def test_cases_that_look_like_everything_choose_among_what_is_left() -> None:
     assert common_mistake([wrong("c", telling=False)]) == "c"
 
 
+def test_two_mistakes_that_exclude_each_other_tell_nothing() -> None:
+    """Sums of numbers of both signs may be wrong because of either."""
+    both = wrong("counted-more-than-once", "values-not-counted", "imprecise")
+    assert common_mistake([both]) == "imprecise"
+    assert common_mistake([both, wrong("values-not-counted")]) == "values-not-counted"
+
+
 def test_hidden_cases_do_not_vote_where_visible_ones_fail() -> None:
     """What is said must not tell of them."""
     first, second = case("a", wrong("a-transposed")), case("b", wrong("b-transposed"), hidden=True)
     assert named(first, second) == ["a-transposed", "a-transposed"]
     assert named(second) == ["b-transposed"]
+
+
+def test_a_right_output_rules_out_what_threads_do_whatever_the_shape() -> None:
+    """Who stores nothing of 9 elements, and all of 100, does not leave out the store."""
+    right, small = (
+        Comparison("C", 100, 0, 0, 0.0, 0.0),
+        replace(wrong("no-store", "edge-not-written"), total=9),
+    )
+    assert named(case("a", small), case("b", right)) == ["edge-not-written", ""]
+    assert named(case("a", small), case("b", replace(right, total=4))) == ["no-store", ""]
+    assert named(case("a", small)) == ["no-store"]
 
 
 @pytest.mark.parametrize("name", ["tiled-matmul", "matmul-function"])
