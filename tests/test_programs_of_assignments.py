@@ -75,7 +75,7 @@ FIRST: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "b_in_the_other_stream.cu": (
             "host",
             (
-                "line 51: kernel add reads dB while a copy writes it in another stream, "
+                "line 51: kernel add reads dB while a copy writes it in another stream on line 50, "
                 "and nothing makes one wait"
             ),
         ),

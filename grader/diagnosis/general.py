@@ -186,7 +186,7 @@ def integer_output(output: WrongOutput) -> bool:
 
 
 def whole_numbers(output: WrongOutput) -> bool:
-    """Whole numbers where fractions are expected, and none of them so large that it could have no fraction."""
+    """Whole numbers where fractions are expected, none of them so large that it could have no fraction."""
     values, wrong = output.values[output.wrong], output.wrong
     if not np.issubdtype(output.got.dtype, np.floating) or not np.isfinite(output.values).all():
         return False

@@ -17,7 +17,7 @@ from grader.diagnosis import (
     can_tell_mistakes_apart,
     first_cause,
 )
-from grader.diagnosis.first_cause import common_mistake
+from grader.diagnosis.agreement import common_mistake
 from grader.model import (
     Access,
     Build,
