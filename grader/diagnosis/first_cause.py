@@ -70,6 +70,7 @@ VAGUE = frozenset(
             "some-blocks",
             "some-blocks-of-vector",
             "partly-unwritten",
+            "end-not-stored",
             "edge-wrong",
             "tail-wrong",
             "imprecise",

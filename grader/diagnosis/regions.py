@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from grader.diagnosis.facts import Mask, WrongOutput
 
 
+MOST_AXES = 2
+
+
 def _edge(shape: tuple[int, ...], tile: int, first_axis: int = 0) -> Mask:
     """Where the last tile along an axis is a partial one, or the last row or column of a full one."""
     edge = np.zeros(shape, np.bool_)
@@ -140,6 +143,15 @@ def some_blocks(output: WrongOutput) -> bool:
     return False
 
 
+def end_not_stored(output: WrongOutput) -> bool:
+    """Right up to an element inside a row, and from there on nothing was stored."""
+    wrong = output.wrong.reshape(-1)
+    if output.got.ndim < MOST_AXES or not output.completed or not output.unwritten[output.wrong].all():
+        return False
+    stored = int(np.argmax(wrong))
+    return bool(stored % output.got.shape[-1] and wrong[stored:].all())
+
+
 def partly_unwritten(output: WrongOutput) -> bool:
     """Something is right, and all that is wrong was never written."""
     wrong = output.wrong
@@ -147,8 +159,6 @@ def partly_unwritten(output: WrongOutput) -> bool:
 
 
 # --- which elements the threads of a launch reach: other formulas for a thread's index ------------
-
-MOST_AXES = 2
 
 
 def _wrong_only_at(output: WrongOutput, position: int) -> bool:

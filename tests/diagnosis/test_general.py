@@ -159,8 +159,7 @@ def test_one_number_everywhere_is_told() -> None:
     assert diagnose(*inputs(), got) == "all-the-same"
     expected = np.full((19, 11), 68.0)
     output = WrongOutput("C", got, expected, 0.0, np.zeros(got.shape, np.bool_))
-    found = explained("matmul", output)
-    assert found is None or found.mistake != "all-the-same"
+    assert explained("matmul", output) is None  # nor that it is a multiple of what is expected, as any is
     few = WrongOutput("C", got[0, :3], np.array([1.0, 2.0, 3.0]), 0.0, np.zeros(3, np.bool_))
     assert explained("matmul", few) is None
 
