@@ -204,6 +204,8 @@ def mistake_behind(finding: Finding, context: SubmissionContext = NO_CONTEXT) ->
 
 def _by_kind(finding: Finding, context: SubmissionContext) -> str:
     """What is suggested by the kind of a finding, and by whose memory it is about."""
+    if finding.kind is FindingKind.UNINITIALISED and finding.access and finding.access.space == "local":
+        return "local-without-value"
     never_filled = finding.array not in context.arrays and _is_allocated_by_host(finding, context)
     if finding.kind is FindingKind.UNINITIALISED and never_filled:
         return "memory-never-filled"

@@ -153,6 +153,21 @@ def test_an_update_that_races_is_told_once() -> None:
     assert [each.mistake for each in found] == ["unsynchronised-update"]
 
 
+def test_memory_without_a_name_is_called_by_its_kind() -> None:
+    """Shared memory behind all arrays, a local array, the second of two allocations on one line."""
+
+    def outside(address: str, space: str, kind: FindingKind = FindingKind.OUT_OF_BOUNDS) -> str:
+        access = Access("read", space, address.partition("[")[0], (9,), 4)
+        (found,) = explain_findings([Finding(kind, "", line=7, address=address, access=access)])
+        return found.explanation
+
+    assert outside("shared[1226]", "shared") == "a thread reads outside shared memory on line 7"
+    assert outside("data#2[9]", "global") == "a thread reads outside `data` on line 7"
+    assert outside("a local variable", "local", FindingKind.UNINITIALISED) == (
+        "a thread uses a local variable on line 7 that was never given a value"
+    )
+
+
 def test_a_local_variable_without_a_value_is_repaired_first() -> None:
     """A sum that begins with rubbish ruins everything else."""
     unset = coded(FindingKind.UNINITIALISED, FindingCode.UNSET_VARIABLE, line=7)
