@@ -119,9 +119,9 @@ def _voted_mistake(
     """The mistake of a case: that of all, or else that of the cases of the first item that looks at it."""
     for cases in (wrong, _of_its_item(assignment, case, wrong)):
         visible = [pair for pair in cases if pair[0].case.visibility is Visibility.VISIBLE]
-        mistake = common_mistake([comparison for _, comparison in visible or cases])
-        if mistake:
-            return mistake
+        common = common_mistakes([comparison for _, comparison in visible or cases])
+        if common:  # and if two exclude each other, no smaller number of cases decides between them
+            return next(iter(without_opposites(common)), "")
     return ""
 
 
@@ -133,15 +133,19 @@ def _of_its_item(
     return [pair for pair in wrong if item is None or item.looks_at(pair[0].case)]
 
 
-def common_mistake(wrong: Sequence[Comparison]) -> str:
-    """The first mistake that fits all of these that can tell, and of several one that fits the others."""
+def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
+    """The mistakes that fit all of these that can tell; those that fit the others as well, if any does."""
     clear = [comparison for comparison in wrong if comparison.telling] or list(wrong)
     specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
     candidates = list(_in_all(specific or clear))
-    if all(mistake in candidates for mistake in OPPOSITES):
-        candidates = [mistake for mistake in candidates if mistake not in OPPOSITES]
     fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]
-    return next(iter(fitting_all or candidates), "")
+    return fitting_all or candidates
+
+
+def without_opposites(mistakes: Sequence[str]) -> list[str]:
+    """These mistakes, without two that exclude each other."""
+    both = all(mistake in mistakes for mistake in OPPOSITES)
+    return [mistake for mistake in mistakes if not (both and mistake in OPPOSITES)]
 
 
 def _in_all(wrong: Iterable[Comparison]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from grader.diagnosis import (
     can_tell_mistakes_apart,
     first_cause,
 )
-from grader.diagnosis.agreement import common_mistake
+from grader.diagnosis.agreement import common_mistakes, without_opposites
 from grader.model import (
     Access,
     Build,
@@ -52,6 +52,11 @@ def case(name: str, compared: Comparison, *findings: Finding, hidden: bool = Fal
     return CaseEvidence(what, comparisons=(compared,), findings=told)
 
 
+def common_mistake(wrong: list[Comparison]) -> str:
+    """The first mistake that all of these agree on."""
+    return next(iter(without_opposites(common_mistakes(wrong))), "")
+
+
 def named(*cases: CaseEvidence) -> list[str]:
     """The mistake of each case."""
     return [
@@ -79,6 +84,11 @@ def test_two_mistakes_that_exclude_each_other_tell_nothing() -> None:
     both = wrong("counted-more-than-once", "values-not-counted", "imprecise")
     assert common_mistake([both]) == "imprecise"
     assert common_mistake([both, wrong("values-not-counted")]) == "values-not-counted"
+    mixed = wrong("counted-more-than-once", "values-not-counted")
+    first_round = replace(wrong("first-round-only", *mixed.fitting), total=64)
+    aligned = case("b", first_round)
+    aligned = replace(aligned, case=replace(aligned.case, tags=("aligned",)))
+    assert named(case("a", mixed), aligned) == ["", ""]
 
 
 def test_hidden_cases_do_not_vote_where_visible_ones_fail() -> None:
