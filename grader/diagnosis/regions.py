@@ -202,14 +202,15 @@ def index_formula(output: WrongOutput) -> bool:
 
 
 def part_of_each_tile(output: WrongOutput) -> bool:
-    """Of each tile only as many rows (or columns) are right as a block has threads along an axis."""
+    """Of each tile only the first rows (or columns) are right, as far as some rounds of a block reach."""
     launch, wrong = output.launch, output.wrong
     if launch is None or wrong.ndim != MOST_AXES or not output.completed:
         return False
     row, column = np.indices(wrong.shape)
     for tile in output.tiles:
-        for threads in {size for size in launch.block[:2] if 1 < size < tile}:
-            rows, columns = row % tile < threads, column % tile < threads
+        rounds = {reach for size in launch.block[:2] if size > 1 for reach in range(size, tile, size)}
+        for reach in sorted(rounds):
+            rows, columns = row % tile < reach, column % tile < reach
             shapes: list[NDArray[Any]] = [np.asarray(mask) for mask in (rows, columns, rows & columns)]
             if any(_is_all_that_is_right(wrong, right) for right in shapes):
                 return True

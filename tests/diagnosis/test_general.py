@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.diagnosis import NO_HYPOTHESES, WrongOutput, fitting
+from grader.model import Launch
 from tests.diagnosis.tiled_kernel import TILE, Kernel, diagnose, inputs, mistaken, wrong_output
 from tests.references import MISTAKES, explained
 
@@ -207,6 +209,17 @@ def test_of_vectors_no_rows_and_columns_are_told(mistake: str, right: Array, wri
     assert found is not None
     assert found.mistake == mistake
     assert not re.search(r"row|col|matrix|blockIdx\.y", found.explanation + found.hint)
+
+
+@pytest.mark.parametrize("rows", [8, 16, 24])
+def test_a_part_of_each_tile_may_be_several_rounds_of_the_block(rows: int) -> None:
+    """A loop over the tile that stops halfway; not blocks that are wrong."""
+    expected = np.random.default_rng(4).uniform(1, 2, (64, 64))
+    got = np.where(np.indices((64, 64))[0] % 32 < rows, expected, np.nan).astype(np.float32)
+    output = WrongOutput("C", got, expected, 1e-6, np.isnan(got), constants=(("TILE", 32), ("ROWS", 8)))
+    found = explained("transpose", replace(output, launch=Launch((2, 2, 1), (32, 8, 1))))
+    assert found is not None
+    assert found.mistake == "part-of-each-tile"
 
 
 def test_scattered_elements_that_were_never_written() -> None:
