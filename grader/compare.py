@@ -226,6 +226,15 @@ def untouched(after: NDArray[Any], before: NDArray[Any]) -> Mask:
     return same
 
 
+def all_ones(array: NDArray[Any]) -> Mask:
+    """Where an array of floats has every bit set: a NaN that no arithmetic gives."""
+    if array.dtype.kind != "f":
+        return np.zeros(array.shape, np.bool_)
+    raw = np.ascontiguousarray(array).view(np.uint8).reshape(array.size, array.dtype.itemsize)
+    mask: Mask = (~raw == 0).all(axis=1).reshape(array.shape)
+    return mask
+
+
 def wrong_map(states: NDArray[np.uint8]) -> tuple[tuple[str, ...], tuple[int, int]]:
     """Draw an array of indices into `MAP_CHARACTERS`; also the rows and columns behind one character.
 

@@ -86,6 +86,16 @@ def test_shared_memory_that_the_launch_does_not_give_is_told_first(
     assert code(grade) in {"load-beyond-own-array", "store-beyond-own-array"}
 
 
+def test_a_barrier_of_a_cooperative_group_is_told_with_its_line(advice: FirstAdvice) -> None:
+    """`block.sync()` stands three headers deep, and is called on a line of the student's."""
+    file = ROOT / "tests/kernels/wrong/tiled-matmul/groups_leave_early.cu"
+    lines = file.read_text("utf-8").split("\n")
+    cause = advice.grade("tiled-matmul", file).cause
+    assert cause is not None
+    assert cause.line is not None
+    assert (cause.code, lines[cause.line - 1].strip()) == ("barrier-divergence", "block.sync();")
+
+
 @pytest.mark.parametrize("seed", [1, 2, 794422515])
 def test_advice_does_not_depend_on_the_seed(seed: int) -> None:
     """Two matrices with rows of the wrong length are told of together."""

@@ -75,7 +75,7 @@ FIRST: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "b_in_the_other_stream.cu": (
             "host",
             (
-                "line 51: kernel add reads dB while a copy writes it in another stream, "
+                "line 51: kernel add reads dB while a copy writes it in another stream on line 50, "
                 "and nothing makes one wait"
             ),
         ),
@@ -203,7 +203,7 @@ def _first_advice(grade: Grade) -> str:
         ("first_barrier_missing.cu", "barrier-before-reading", 29, "tried, and the race is gone"),
         ("store_unguarded.cu", "store-out-of-bounds", 33, "Guard the store"),
         ("returns_before_the_barrier.cu", "barrier-divergence", 30, "out of the `if` or the loop"),
-        ("b_never_copied.cu", "memory-never-filled", 28, "copy to `dB` what the kernel reads"),
+        ("b_never_copied.cu", "memory-never-filled", 28, "copy to `dB` all that the kernel reads"),
     ],
     ids=["barrier", "guard", "return", "copy"],
 )

@@ -266,8 +266,8 @@ def test_a_race_of_two_streams_is_told_with_both_lines(graded: Graded) -> None:
     assert races == {(12, 11), (13, 12)}
     assert {finding.address for finding in result.findings} == {"device"}
     assert result.findings[0].message == (
-        "kernel twice reads device while a copy writes it in another stream, and nothing makes one wait for "
-        "the other"
+        "kernel twice reads device while a copy writes it in another stream on line 11, and nothing makes "
+        "one wait for the other"
     )
 
 

@@ -93,6 +93,17 @@ def test_two_missing_barriers_are_two_repairs(check: Callable[[bytes], Grade]) -
     assert sum(each[1:] in hint for each in repairs) == 1
 
 
+def test_one_barrier_that_ends_all_races_is_one_repair(check: Callable[[bytes], Grade]) -> None:
+    """Where two buffers take turns, one at the end of the loop does what two others would."""
+    source = (Path(__file__).parent / "kernels/wrong/tiled-matmul/two_buffers_never_wait.cu").read_bytes()
+    repairs, hint = told(check(source))
+    (repair,) = repairs
+    assert repair.startswith(
+        f"add `__syncthreads()` at the end of the loop that begins on line {line(source, 't <= tiles')}"
+    )
+    assert repair[1:] in hint
+
+
 def test_a_race_that_no_barrier_ends_has_the_usual_hint(check: Callable[[bytes], Grade]) -> None:
     """Two threads store to one element of C."""
     repairs, hint = told(check(staff("mistakes/no_store_guard")))

@@ -10,15 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.diagnosis.advice import line_advice, unneeded_barriers
+from grader.diagnosis.agreement import agree_on_mistakes, can_tell_mistakes_apart, describe_mistake
 from grader.diagnosis.causes import SubmissionContext, context_of_submission
 from grader.diagnosis.facts import Diagnosis, WrongOutput
 from grader.diagnosis.findings import advise, explain_findings
-from grader.diagnosis.first_cause import (
-    agree_on_mistakes,
-    can_tell_mistakes_apart,
-    describe_mistake,
-    first_cause,
-)
+from grader.diagnosis.first_cause import first_cause
 from grader.diagnosis.hypotheses import NO_HYPOTHESES, Hypotheses, candidates, load_hypotheses
 
 if TYPE_CHECKING:

@@ -204,6 +204,8 @@ def mistake_behind(finding: Finding, context: SubmissionContext = NO_CONTEXT) ->
 
 def _by_kind(finding: Finding, context: SubmissionContext) -> str:
     """What is suggested by the kind of a finding, and by whose memory it is about."""
+    if finding.kind is FindingKind.UNINITIALISED and finding.access and finding.access.space == "local":
+        return "local-without-value"
     never_filled = finding.array not in context.arrays and _is_allocated_by_host(finding, context)
     if finding.kind is FindingKind.UNINITIALISED and never_filled:
         return "memory-never-filled"
@@ -247,11 +249,13 @@ def _race(finding: Finding, context: SubmissionContext) -> str:
     same = finding.line is not None and finding.line == finding.other_line
     if finding.other_block is not None and finding.other_block != finding.block:
         return "race-between-blocks"
-    if finding.severity is Severity.WARNING:
+    rewritten = bool(context.rewritten & {(finding.array, finding.line), (finding.array, finding.other_line)})
+    of_several_writers = rewritten or finding.hazard == "WAW"
+    if finding.severity is Severity.WARNING and not (same and of_several_writers):
         return "race-inside-warp"
     if finding.hazard == "WAW":
         return _stores(same=same or finding.line is None, context=context)
-    if context.rewritten & {(finding.array, finding.line), (finding.array, finding.other_line)}:
+    if rewritten:
         return "unsynchronised-update"  # no barrier helps where several threads store to one element
     return "update-in-place" if same else _barrier(finding)
 

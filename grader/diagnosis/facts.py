@@ -217,6 +217,8 @@ def parts(dealt: Dealt) -> Iterator[tuple[str, Mask]]:
         yield "last-step-missing", thread % (2 * distance) < distance
         yield "last-step-missing", lane % (2 * distance) < distance
         yield "last-step-missing", (lane % (2 * distance) < distance) & (warp % (2 * distance) < distance)
+    yield "end-of-sum-left-out", index < block.size - 1
+    yield "end-of-sum-left-out", index > 0
 
 
 def repeated(dealt: Dealt) -> Iterator[tuple[str, Places]]:

@@ -41,11 +41,14 @@ class Suspect:
     other_lines: tuple[int, ...]
     repairs: tuple[str, ...] = ()
     """What was tried and removes them."""
+    phrase: str = "memory"
+    """What is said where no array has a name: a name of a phrase."""
 
     @classmethod
     def of(cls, mistake: str, finding: Finding) -> Suspect:
         """What one finding suggests."""
-        array = finding.array
+        array = finding.array.partition("#")[0]  # of several allocations on one line, all have its name
+        in_shared = finding.access is not None and finding.access.space == "shared"
         constants = (name for name, _ in finding.constants)
         return cls(
             mistake,
@@ -53,6 +56,7 @@ class Suspect:
             () if finding.line is None else (finding.line,),
             () if finding.other_line is None else (finding.other_line,),
             (finding.repair,) if finding.repair else (),
+            "shared-memory" if in_shared else "memory",
         )
 
     def joined(self, other: Suspect) -> Suspect | None:
@@ -63,6 +67,7 @@ class Suspect:
             tuple(sorted({*self.lines, *other.lines})),
             tuple(sorted({*self.other_lines, *other.other_lines})),
             tuple(dict.fromkeys(self.repairs + other.repairs)),
+            self.phrase,
         )
         same = self.mistake == other.mistake and bool(self.other_lines) == bool(other.other_lines)
         return both if same and both._forward() == self._forward() == other._forward() else None
@@ -73,7 +78,7 @@ class Suspect:
         arrays = _joined_names([f"`{name}`" for name in self.arrays], course_texts)
         phrase_around = "around-line" if len(self.lines) == 1 else "around-lines"
         names_in_text = {
-            "array": arrays or course_texts.phrase("memory"),
+            "array": arrays or course_texts.phrase(self.phrase),
             "at": _at_lines(self.lines, course_texts),
             "other_at": _at_lines(self.other_lines, course_texts),
             "between": self._between(course_texts),

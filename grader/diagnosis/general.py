@@ -11,6 +11,7 @@ from grader.diagnosis.regions import (
     bounds_swapped,
     edge_not_written,
     edge_wrong,
+    end_not_stored,
     first_block_only,
     first_left_out,
     first_row_only,
@@ -72,8 +73,13 @@ def all_the_same(output: WrongOutput) -> bool:
     values, expected = output.values, output.wanted
     if values.size < ENOUGH or output.unwritten.any() or not np.isfinite(expected).all():
         return False
-    different = float(np.ptp(expected)) > float(output.tolerance(expected).max())
-    return different and bool((values == values.flat[0]).all())
+    return _expects_various(output) and bool((values == values.flat[0]).all())
+
+
+def _expects_various(output: WrongOutput) -> bool:
+    """Whether different numbers are expected: of one number everywhere, any other is a multiple."""
+    with np.errstate(invalid="ignore"):
+        return float(np.ptp(output.wanted)) > float(output.tolerance(output.wanted).max())
 
 
 # --- where the right numbers went --------------------------------------------------------------------
@@ -167,7 +173,7 @@ def sign_flipped(output: WrongOutput) -> bool:
 def constant_factor(output: WrongOutput) -> bool:
     """The right answer times one number."""
     clear = np.abs(output.wanted) > output.tolerance(output.wanted)
-    if output.empty.any() or np.count_nonzero(clear) < ENOUGH:
+    if output.empty.any() or np.count_nonzero(clear) < ENOUGH or not _expects_various(output):
         return False
     factor = float(np.median(output.values[clear] / output.wanted[clear]))
     return abs(factor) > RELATIVE_SLACK and agrees(output, factor * output.wanted)
@@ -175,7 +181,7 @@ def constant_factor(output: WrongOutput) -> bool:
 
 def constant_offset(output: WrongOutput) -> bool:
     """The right answer plus one number."""
-    if output.empty.any() or output.got.size < ENOUGH:
+    if output.empty.any() or output.got.size < ENOUGH or not _expects_various(output):
         return False
     return agrees(output, output.wanted + float(np.median(output.values - output.wanted)))
 
@@ -183,6 +189,17 @@ def constant_offset(output: WrongOutput) -> bool:
 def integer_output(output: WrongOutput) -> bool:
     """The right answer without its fraction."""
     return agrees(output, np.trunc(output.wanted))
+
+
+def whole_numbers(output: WrongOutput) -> bool:
+    """Whole numbers where fractions are expected, none of them so large that it could have no fraction."""
+    values, wrong = output.values[output.wrong], output.wrong
+    if not np.issubdtype(output.got.dtype, np.floating) or not np.isfinite(output.values).all():
+        return False
+    fine = np.abs(values).max(initial=0.0) * np.finfo(output.got.dtype).eps * WARP < 1
+    fractions = np.count_nonzero(output.wanted[wrong] % 1) * 2 > values.size
+    various = values.any() if values.size == 1 else np.ptp(values) > 0  # one number everywhere says nothing
+    return bool(fine and fractions and various and not (values % 1).any())
 
 
 def half_precision(output: WrongOutput) -> bool:
@@ -361,11 +378,13 @@ LIKELY_TESTS: Tests = (
     ("guard-bounds-swapped", bounds_swapped),
     ("sign-flipped", sign_flipped),
     ("integer-output", integer_output),
+    ("whole-numbers", whole_numbers),
     ("constant-factor", constant_factor),
     ("constant-offset", constant_offset),
     ("half-precision", half_precision),
     ("imprecise", imprecise),
     ("store-unguarded", overwritten_by_the_edge),
+    ("end-not-stored", end_not_stored),
     ("edge-not-written", edge_not_written),
     ("edge-wrong", edge_wrong),
     ("first-row-only", first_row_only),

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from grader.diagnosis.facts import Mask, WrongOutput
 
 
+MOST_AXES = 2
+
+
 def _edge(shape: tuple[int, ...], tile: int, first_axis: int = 0) -> Mask:
     """Where the last tile along an axis is a partial one, or the last row or column of a full one."""
     edge = np.zeros(shape, np.bool_)
@@ -140,6 +143,15 @@ def some_blocks(output: WrongOutput) -> bool:
     return False
 
 
+def end_not_stored(output: WrongOutput) -> bool:
+    """Right up to an element inside a row, and from there on nothing was stored."""
+    wrong = output.wrong.reshape(-1)
+    if output.got.ndim < MOST_AXES or not output.completed or not output.unwritten[output.wrong].all():
+        return False
+    stored = int(np.argmax(wrong))
+    return bool(stored % output.got.shape[-1] and wrong[stored:].all())
+
+
 def partly_unwritten(output: WrongOutput) -> bool:
     """Something is right, and all that is wrong was never written."""
     wrong = output.wrong
@@ -148,15 +160,14 @@ def partly_unwritten(output: WrongOutput) -> bool:
 
 # --- which elements the threads of a launch reach: other formulas for a thread's index ------------
 
-MOST_AXES = 2
-
 
 def _wrong_only_at(output: WrongOutput, position: int) -> bool:
     """All is right but for one element of a vector, where nothing was stored."""
     wrong = output.wrong
-    if wrong.ndim != 1 or not output.completed or not wrong[position] or not output.unwritten[position]:
+    if wrong.ndim != 1 or wrong.size == 1 or not output.completed:
         return False
-    return int(np.count_nonzero(wrong)) == 1
+    alone = int(np.count_nonzero(wrong)) == 1
+    return alone and bool(wrong[position] and output.unwritten[position])
 
 
 def first_left_out(output: WrongOutput) -> bool:
@@ -191,14 +202,15 @@ def index_formula(output: WrongOutput) -> bool:
 
 
 def part_of_each_tile(output: WrongOutput) -> bool:
-    """Of each tile only as many rows (or columns) are right as a block has threads along an axis."""
+    """Of each tile only the first rows (or columns) are right, as far as some rounds of a block reach."""
     launch, wrong = output.launch, output.wrong
     if launch is None or wrong.ndim != MOST_AXES or not output.completed:
         return False
     row, column = np.indices(wrong.shape)
     for tile in output.tiles:
-        for threads in {size for size in launch.block[:2] if 1 < size < tile}:
-            rows, columns = row % tile < threads, column % tile < threads
+        rounds = {reach for size in launch.block[:2] if size > 1 for reach in range(size, tile, size)}
+        for reach in sorted(rounds):
+            rows, columns = row % tile < reach, column % tile < reach
             shapes: list[NDArray[Any]] = [np.asarray(mask) for mask in (rows, columns, rows & columns)]
             if any(_is_all_that_is_right(wrong, right) for right in shapes):
                 return True

@@ -208,6 +208,10 @@ class RepairSearch:
                     break
             missing = [race for race in missing[1:] if race not in self.repair_of]
 
+    def _races(self) -> frozenset[Key]:
+        """The races among the hazards that a barrier might end."""
+        return frozenset(race for race in self._wanted() if race[0] == FindingKind.RACE)
+
     def _wanted(self) -> Iterator[Key]:
         """The hazards of all trials that a barrier in one gap might end."""
         seen: set[Key] = set()
@@ -250,18 +254,23 @@ class RepairSearch:
         return sorted(accesses)
 
     def _try(self, cut: _Cut, races: frozenset[Key]) -> bool:
-        """Put a barrier in; true, and noted, if it removes the races."""
+        """Put a barrier in; true, and noted, if it removes the races.
+
+        What else it removes needs no repair of its own: where two buffers take turns, one barrier ends races
+        in which a path leads around it.
+        """
         function, gap = cut.statements.function, cut.gap
         for barrier in self._barriers(races):
             located = replace(barrier, location=function.body[gap.at].location)
             module = exchanged(self.module, edited(function, {gap.at: located}))
-            ended = self._for_good(module, races) if self._holds(module, races) else frozenset()
-            if not ended:
+            left = self._left(module, races)
+            if left is None or not self._for_good(module, races):
                 continue
+            ended = self._for_good(module, self._races() - left)
             repair = text_of("add-barrier", barrier=_CALLED[barrier], place=gap.at_words)
-            if barrier is BLOCK_BARRIER and not set(self._wanted()) - races:
+            if barrier is BLOCK_BARRIER and not set(self._wanted()) - ended:
                 with suppress(_OutOfWorkError):
-                    spare = self._spare(cut, races, located)
+                    spare = self._spare(cut, ended, located)
                     words = {"barrier": _CALLED[barrier], "place": gap.to_words}
                     repair = text_of("move-barrier", line=spare, **words) if spare else repair
             self.repair_of.update(dict.fromkeys(ended, repair))
@@ -343,7 +352,13 @@ class RepairSearch:
                 return
 
     def _holds(self, module: Module, gone: frozenset[Key], *, thoroughly: bool = False) -> bool:
-        """Whether in every trial these hazards are gone and nothing else was found than before.
+        """Whether in every trial these hazards are gone and nothing else was found than before."""
+        return self._left(module, gone, thoroughly=thoroughly) is not None
+
+    def _left(
+        self, module: Module, gone: frozenset[Key], *, thoroughly: bool = False
+    ) -> frozenset[Key] | None:
+        """What is still found in some trial; None where not all these are gone, or something else was found.
 
         Raises _OutOfWorkError where the budget does not last for that.
         """
@@ -352,7 +367,13 @@ class RepairSearch:
         if thoroughly:
             others.reverse()  # a barrier is missed in a loop that goes round, and so in the largest trial
             others += [trial for trial in self.thorough if trial not in self.trials]
-        return all(self._attempt(module, trial) <= trial.keys - gone for trial in (*showing, *others))
+        left: set[Key] = set()
+        for trial in (*showing, *others):
+            keys = self._attempt(module, trial)
+            if not keys <= trial.keys - gone:
+                return None
+            left |= keys
+        return frozenset(left)
 
     def _attempt(self, module: Module, trial: RepairCase) -> frozenset[Key]:
         run = self._run(module, trial)

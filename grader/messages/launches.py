@@ -150,7 +150,8 @@ _ON_HOST: Mapping[FindingCode, str] = {
         "cudaDeviceSynchronize() before"
     ),
     FindingCode.HOST_STREAM_RACE: (
-        "{later} {array} while {earlier} it in another stream, and nothing makes one wait for the other"
+        "{later} {array} while {earlier} it in another stream{there}, and nothing makes one wait for the "
+        "other"
     ),
     FindingCode.HOST_LEAK: "{array} ({size:,} bytes) is never freed",
     FindingCode.HOST_FREED_TWICE: "frees {array} a second time",
@@ -198,6 +199,7 @@ _ON_HOST_CLAUSES: Mapping[str, str] = {
     "copy-reads": "a copy reads",
     "copy-writes": "a copy writes",
     "work-asked-for": " for line {line}",
+    "there-on-line": " on line {line}",
     "near-null": " (a null pointer)",
     "elements-for-bytes": "; cudaMalloc counts bytes: was it given elements?",
     "host-took-too-long": "its host code was still running after {seconds} s and was stopped{last_call}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.errors import PtxSyntaxError
 from grader.ptx.declarations import SPACES, DeclarationReader
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 
 _LINKAGES = (".visible", ".extern", ".weak", ".common")
 _ADDRESS_BITS = 64
+
+Position: TypeAlias = tuple[int, int, int]
+"""A file's number, a line and a column."""
+
+MOST_INLINED = 32
+"""Calls that one location may be inlined in: more is no compiler's doing."""
 
 _PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d{1,9})")
 """A template's constant, an array's extent, a substitution; or the length of a name that follows."""
@@ -225,6 +231,8 @@ class Body:
         self._opened = 0
         self._declared: set[str] = set()
         self._location: Location | None = None
+        self._inlined: dict[Position, tuple[Location, int]] = {}
+        """The last location of each position, and how many calls it is inlined in."""
         self._used_bytes = -1
 
     def block(self) -> None:
@@ -236,6 +244,17 @@ class Body:
             self.statement()
         self._scopes.pop()
 
+    def _located(self, position: Position, call: Position | None) -> Location:
+        """A location; a call that it is inlined in has been located before, and may be inlined itself."""
+        caller, depth = None, 0
+        if call is not None:
+            caller, depth = self._inlined.get(call, (Location(*call), 0))
+            if depth >= MOST_INLINED:
+                caller, depth = Location(*call), 0
+        location = Location(*position, caller)
+        self._inlined[position] = location, depth + 1
+        return location
+
     def statement(self) -> None:
         """One declaration, label, directive or instruction."""
         cursor, token = self.parser, self.parser.peek()
@@ -244,7 +263,7 @@ class Body:
         elif token.text == ".reg" or token.text.startswith(".reg."):
             self.register_declaration()
         elif token.text == ".loc":
-            self._location = _location(cursor.rest_of_line(token.line))
+            self._location = self._located(*_positions(cursor.rest_of_line(token.line)))
         elif token.text == ".pragma":
             self.pragma()
         elif token.text in (".branchtargets", ".calltargets"):
@@ -407,13 +426,13 @@ class Body:
         return Address(base, offset)
 
 
-def _location(line: list[Token]) -> Location:
+def _positions(line: list[Token]) -> tuple[Position, Position | None]:
     """``.loc file line column [, function_name label+offset, inlined_at file line column]``."""
-    file, number, column = (integer(token.text) for token in line[1:4])
     words = [token.text for token in line]
-    inlined = None
-    if "inlined_at" in words:
-        start = words.index("inlined_at") + 1
-        at_file, at_line, at_column = (integer(token.text) for token in line[start : start + 3])
-        inlined = Location(at_file, at_line, at_column)
-    return Location(file, number, column, inlined)
+    call = words.index("inlined_at") + 1 if "inlined_at" in words else None
+    return _position(words[1:4]), None if call is None else _position(words[call : call + 3])
+
+
+def _position(words: list[str]) -> Position:
+    file, line, column = (integer(word) for word in words)
+    return file, line, column

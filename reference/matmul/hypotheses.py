@@ -70,6 +70,8 @@ def predictions(output: WrongOutput) -> Iterator[Prediction]:
         yield "thread-indices-swapped", reached_by_swapped_blocks(swapped, tile), None
         yield "tile-transposed", _tile_transposed(inputs.a.T, inputs.b.T, tile).T, None
         yield "tile-transposed", _tile_transposed(inputs.b, inputs.a, tile), None
+        yield "tile-transposed", _both_tiles_transposed(inputs, tile), None
+        yield from _blocks_stay(inputs, tile)
 
 
 # --- some of the terms, or too many ------------------------------------------------------------------
@@ -91,13 +93,14 @@ def _other_terms(output: WrongOutput, inputs: Operands) -> Iterator[Prediction]:
                 ("not-accumulated", k >= (tiles - 1) * tile),
                 ("inner-loop-short", k % tile != tile - 1),
                 ("inner-loop-short", k % tile != 0),
+                *(("terms-left-out", k % tile < tile - last) for last in (2, 4, 8) if last < tile),
             )
         )
         for size in (a.shape[0], output.got.shape[1]):
             yield "tile-loop-bound", a[:, : -(-size // tile) * tile] @ b[: -(-size // tile) * tile, :], None
         yield "tile-index-missing", tiles * (a[:, :tile] @ b[:tile, :]), None
-        yield "tile-index-missing", a[:, k % tile] @ b, None
-        yield "tile-index-missing", a @ b[k % tile, :], None
+        yield "a-tile-stays", a[:, k % tile] @ b, None
+        yield "b-tile-stays", a @ b[k % tile, :], None
         padding = -terms % tile
         product = a @ b
         yield "padded-with-ones", product + padding, None
@@ -106,6 +109,11 @@ def _other_terms(output: WrongOutput, inputs: Operands) -> Iterator[Prediction]:
             yield "stale-tile", product + a[:, left] @ b[left, :], None
     for size in (a.shape[0], output.got.shape[1]):
         yield "tile-loop-bound", a[:, :size] @ b[:size, :], None
+    for several in (2, 4, 8):
+        for which in range(several):
+            yield "terms-left-out", a[:, k % several != which] @ b[k % several != which, :], None
+        whole = terms // several * several
+        yield "terms-left-out", a[:, :whole] @ b[:whole, :], None
     for mistake, kept in (
         ("inner-loop-short", k > 0),
         ("inner-loop-short", k < terms - 1),
@@ -250,11 +258,31 @@ def _thread_indices_swapped(inputs: Operands, tile: int) -> Reals:
 
 def _tile_transposed(turned: Reals, other: Reals, tile: int) -> Reals:
     """The product of ``other`` and ``turned``, each tile of the latter turned over where it lies."""
-    whole = np.pad(turned, [(0, -extent % tile) for extent in turned.shape])
-    tiles = whole.reshape(whole.shape[0] // tile, tile, whole.shape[1] // tile, tile)
-    exchanged = tiles.swapaxes(1, 3).reshape(whole.shape)
-    predicted: Reals = np.pad(other, [(0, 0), (0, -other.shape[1] % tile)]) @ exchanged
+    predicted: Reals = np.pad(other, [(0, 0), (0, -other.shape[1] % tile)]) @ _turned_tiles(turned, tile)
     return predicted[:, : turned.shape[1]]
+
+
+def _turned_tiles(matrix: Reals, tile: int) -> Reals:
+    """A matrix, padded to whole tiles, with each of them turned over where it lies."""
+    whole = np.pad(matrix, [(0, -extent % tile) for extent in matrix.shape])
+    tiles = whole.reshape(whole.shape[0] // tile, tile, whole.shape[1] // tile, tile)
+    exchanged: Reals = tiles.swapaxes(1, 3).reshape(whole.shape)
+    return exchanged
+
+
+def _both_tiles_transposed(inputs: Operands, tile: int) -> Reals:
+    """The product of tiles each of which is turned over where it lies."""
+    m, _, n = inputs.shape
+    turned = [_turned_tiles(matrix, tile) for matrix in (inputs.a, inputs.b)]
+    return (turned[0] @ turned[1])[:m, :n]
+
+
+def _blocks_stay(inputs: Operands, tile: int) -> Iterator[Prediction]:
+    """Each block takes the rows, or the columns, that belong to the first one."""
+    m, _, n = inputs.shape
+    product = inputs.a @ inputs.b
+    yield "a-block-stays", product[np.arange(m) % tile, :], None
+    yield "b-block-stays", product[:, np.arange(n) % tile], None
 
 
 def _diagonals(matrix: Reals, tile: int) -> Reals:

@@ -17,7 +17,7 @@ from grader.diagnosis import (
     can_tell_mistakes_apart,
     first_cause,
 )
-from grader.diagnosis.first_cause import common_mistake
+from grader.diagnosis.agreement import common_mistakes, without_opposites
 from grader.model import (
     Access,
     Build,
@@ -52,6 +52,11 @@ def case(name: str, compared: Comparison, *findings: Finding, hidden: bool = Fal
     return CaseEvidence(what, comparisons=(compared,), findings=told)
 
 
+def common_mistake(wrong: list[Comparison]) -> str:
+    """The first mistake that all of these agree on."""
+    return next(iter(without_opposites(common_mistakes(wrong))), "")
+
+
 def named(*cases: CaseEvidence) -> list[str]:
     """The mistake of each case."""
     return [
@@ -74,11 +79,34 @@ def test_cases_that_look_like_everything_choose_among_what_is_left() -> None:
     assert common_mistake([wrong("c", telling=False)]) == "c"
 
 
+def test_two_mistakes_that_exclude_each_other_tell_nothing() -> None:
+    """Sums of numbers of both signs may be wrong because of either."""
+    both = wrong("counted-more-than-once", "values-not-counted", "imprecise")
+    assert common_mistake([both]) == "imprecise"
+    assert common_mistake([both, wrong("values-not-counted")]) == "values-not-counted"
+    mixed = wrong("counted-more-than-once", "values-not-counted")
+    first_round = replace(wrong("first-round-only", *mixed.fitting), total=64)
+    aligned = case("b", first_round)
+    aligned = replace(aligned, case=replace(aligned.case, tags=("aligned",)))
+    assert named(case("a", mixed), aligned) == ["", ""]
+
+
 def test_hidden_cases_do_not_vote_where_visible_ones_fail() -> None:
     """What is said must not tell of them."""
     first, second = case("a", wrong("a-transposed")), case("b", wrong("b-transposed"), hidden=True)
     assert named(first, second) == ["a-transposed", "a-transposed"]
     assert named(second) == ["b-transposed"]
+
+
+def test_a_right_output_rules_out_what_threads_do_whatever_the_shape() -> None:
+    """Who stores nothing of 9 elements, and all of 100, does not leave out the store."""
+    right, small = (
+        Comparison("C", 100, 0, 0, 0.0, 0.0),
+        replace(wrong("no-store", "edge-not-written"), total=9),
+    )
+    assert named(case("a", small), case("b", right)) == ["edge-not-written", ""]
+    assert named(case("a", small), case("b", replace(right, total=4))) == ["no-store", ""]
+    assert named(case("a", small)) == ["no-store"]
 
 
 @pytest.mark.parametrize("name", ["tiled-matmul", "matmul-function"])
@@ -157,6 +185,13 @@ def test_findings_explain_others_in_one_order() -> None:
     assert first(case("a", numbers, OUTSIDE), warnings=(CONSTANT,)) == "constant-not-allowed"
     assert first(case("a", numbers)) == "a-leading-dimension"
     assert first(case("a", wrong())) == ""
+
+
+def test_a_warning_is_not_told_before_an_error() -> None:
+    """Lanes that count on running in step explain no element that nobody wrote."""
+    in_warp = replace(RACE, severity=Severity.WARNING)
+    assert first(case("a", wrong(), in_warp, UNSET)) == "uninitialised-read"
+    assert first(case("a", wrong(), in_warp)) == "race-inside-warp"
 
 
 def test_a_finding_of_some_wrong_cases_gives_way_to_a_mistake_of_all() -> None:

@@ -137,11 +137,35 @@ def test_an_update_that_others_store_to_as_well_wants_an_atomic() -> None:
     assert (found.mistake, "atomic" in found.hint) == ("update-in-place", False)
 
 
+def test_no_barrier_of_a_warp_helps_where_its_lanes_store_to_one_element() -> None:
+    """Counting with `bins[i]++`: what two lanes do on one line needs an atomic operation."""
+    context = SubmissionContext(rewritten=frozenset({("h", 20)}))
+    races = [race(hazard, 20, 20, "h", severity=Severity.WARNING) for hazard in ("WAW", "RAW", "WAR")]
+    assert [d.mistake for d in explain_findings(races, context=context)] == ["unsynchronised-update"]
+    assert [d.mistake for d in explain_findings(races[:1])] == ["two-writers"]
+    assert [d.mistake for d in explain_findings(races[1:2])] == ["race-inside-warp"]
+
+
 def test_an_update_that_races_is_told_once() -> None:
     """`bins[i]++` loads and stores: two writers, and a reader between them."""
     context = SubmissionContext(rewritten=frozenset({("A_tile", 20)}))
     found = explain_findings([race("WAW", 20, 20), race("RAW", 20, 20)], (), context)
     assert [each.mistake for each in found] == ["unsynchronised-update"]
+
+
+def test_memory_without_a_name_is_called_by_its_kind() -> None:
+    """Shared memory behind all arrays, a local array, the second of two allocations on one line."""
+
+    def outside(address: str, space: str, kind: FindingKind = FindingKind.OUT_OF_BOUNDS) -> str:
+        access = Access("read", space, address.partition("[")[0], (9,), 4)
+        (found,) = explain_findings([Finding(kind, "", line=7, address=address, access=access)])
+        return found.explanation
+
+    assert outside("shared[1226]", "shared") == "a thread reads outside shared memory on line 7"
+    assert outside("data#2[9]", "global") == "a thread reads outside `data` on line 7"
+    assert outside("a local variable", "local", FindingKind.UNINITIALISED) == (
+        "a thread uses a local variable on line 7 that was never given a value"
+    )
 
 
 def test_a_local_variable_without_a_value_is_repaired_first() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.diagnosis import WrongOutput
+from grader.diagnosis import NO_HYPOTHESES, WrongOutput, fitting
+from grader.model import Launch
 from tests.diagnosis.tiled_kernel import TILE, Kernel, diagnose, inputs, mistaken, wrong_output
 from tests.references import MISTAKES, explained
 
@@ -110,7 +112,7 @@ def test_a_store_without_a_guard_lands_in_the_next_row() -> None:
 def test_whole_tiles_that_hold_something_else() -> None:
     """One tile out of six."""
     got = mistaken()
-    got[8:16, :8] = np.arange(64, dtype=np.float32).reshape(8, 8) + 100
+    got[8:16, :8] = np.arange(64, dtype=np.float32).reshape(8, 8) + 100.5
     assert diagnose(*inputs(), got) == "some-blocks"
 
 
@@ -159,10 +161,33 @@ def test_one_number_everywhere_is_told() -> None:
     assert diagnose(*inputs(), got) == "all-the-same"
     expected = np.full((19, 11), 68.0)
     output = WrongOutput("C", got, expected, 0.0, np.zeros(got.shape, np.bool_))
-    found = explained("matmul", output)
-    assert found is None or found.mistake != "all-the-same"
+    assert explained("matmul", output) is None  # nor that it is a multiple of what is expected, as any is
     few = WrongOutput("C", got[0, :3], np.array([1.0, 2.0, 3.0]), 0.0, np.zeros(3, np.bool_))
     assert explained("matmul", few) is None
+
+
+def test_of_one_element_alone_nobody_says_that_it_is_the_first() -> None:
+    """Or the last: it is the end that fills no block."""
+    got, expected = np.array([NAN], np.float32), np.array([2.5])
+    output = WrongOutput("C", got, expected, 0.0, np.isnan(got), constants=(("BLOCK", 64),), store_bytes=0)
+    assert list(fitting(NO_HYPOTHESES, output)) == ["no-store", "tail-not-written"]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_whole_numbers_where_fractions_are_expected(kind: type) -> None:
+    """An `int` on the way, whatever it rounded; not where numbers are so large that none has a fraction."""
+    expected = np.random.default_rng(6).uniform(-9, 9, (19, 11))
+    whole = np.floor(expected) + np.random.default_rng(7).integers(-3, 3, (19, 11))
+
+    def told(factor: float) -> str:
+        unwritten = np.zeros((19, 11), np.bool_)
+        found = explained(
+            "matmul", WrongOutput("C", (whole * factor).astype(kind), expected * factor, 1e-6, unwritten)
+        )
+        return "" if found is None else found.mistake
+
+    assert told(1) == "whole-numbers"
+    assert told(2.0**22 if kind is np.float32 else 2.0**9) != "whole-numbers"
 
 
 @pytest.mark.parametrize(
@@ -184,6 +209,17 @@ def test_of_vectors_no_rows_and_columns_are_told(mistake: str, right: Array, wri
     assert found is not None
     assert found.mistake == mistake
     assert not re.search(r"row|col|matrix|blockIdx\.y", found.explanation + found.hint)
+
+
+@pytest.mark.parametrize("rows", [8, 16, 24])
+def test_a_part_of_each_tile_may_be_several_rounds_of_the_block(rows: int) -> None:
+    """A loop over the tile that stops halfway; not blocks that are wrong."""
+    expected = np.random.default_rng(4).uniform(1, 2, (64, 64))
+    got = np.where(np.indices((64, 64))[0] % 32 < rows, expected, np.nan).astype(np.float32)
+    output = WrongOutput("C", got, expected, 1e-6, np.isnan(got), constants=(("TILE", 32), ("ROWS", 8)))
+    found = explained("transpose", replace(output, launch=Launch((2, 2, 1), (32, 8, 1))))
+    assert found is not None
+    assert found.mistake == "part-of-each-tile"
 
 
 def test_scattered_elements_that_were_never_written() -> None:

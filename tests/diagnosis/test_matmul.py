@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,6 +12,11 @@ from hypothesis import strategies as st
 
 from tests.diagnosis.tiled_kernel import TILE, Kernel, diagnose, inputs, mistaken, wrong_output
 from tests.references import explained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.diagnosis.tiled_kernel import Array
 
 
 def test_the_loops_without_a_mistake_are_within_the_bound() -> None:
@@ -74,6 +79,36 @@ def test_the_loops_without_a_mistake_are_within_the_bound() -> None:
 def test_a_mistake_in_the_kernel_is_named(mistake: str, fields: dict[str, Any]) -> None:
     """Run thread by thread, each mistake gets its own name and no other."""
     assert diagnose(*inputs(), mistaken(**fields)) == mistake
+
+
+def with_terms(chosen: Callable[[int], bool]) -> Array:
+    """The product without some of its terms."""
+    a, b = inputs()
+    kept = [k for k in range(a.shape[1]) if chosen(k)]
+    return a[:, kept] @ b[kept, :]
+
+
+@pytest.mark.parametrize(
+    ("mistake", "got"),
+    [
+        ("terms-left-out", with_terms(lambda k: k % 4 != 3)),
+        ("terms-left-out", with_terms(lambda k: k % 2 == 0)),
+        ("terms-left-out", with_terms(lambda k: k % TILE < TILE - 4)),
+        ("a-tile-stays", inputs()[0][:, np.arange(13) % TILE] @ inputs()[1]),
+        ("b-tile-stays", inputs()[0] @ inputs()[1][np.arange(13) % TILE, :]),
+        ("a-block-stays", (inputs()[0] @ inputs()[1])[np.arange(19) % TILE, :]),
+        ("b-block-stays", (inputs()[0] @ inputs()[1])[:, np.arange(11) % TILE]),
+    ],
+)
+def test_some_of_the_terms_and_a_part_that_stays(mistake: str, got: Array) -> None:
+    """Unrolled loops that lose a term, and a tile of one operand that does not move on."""
+    assert diagnose(*inputs(), got) == mistake
+
+
+def test_both_tiles_read_transposed() -> None:
+    """As of one."""
+    fields = {"a_tile": lambda tile, row, k: tile[k, row], "b_tile": lambda tile, k, col: tile[col, k]}
+    assert diagnose(*inputs(), mistaken(**fields)) == "tile-transposed"
 
 
 def test_the_second_operand_with_the_width_of_the_first() -> None:

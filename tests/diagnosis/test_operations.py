@@ -45,6 +45,8 @@ def named(operation: str, got: Array, expected: Array, *inputs: Array, **fields:
         ("first-thread-of-sum", lambda x: x[::BLOCK].sum()),
         ("first-warp-of-sum", lambda x: sum(x[i] for i in range(300) if i % BLOCK < 32)),
         ("last-step-missing", lambda x: x[::2].sum()),
+        ("end-of-sum-left-out", lambda x: x[:-1].sum()),
+        ("end-of-sum-left-out", lambda x: x[1:].sum()),
         ("", lambda x: 32 * x.sum()),  # of one number any other is a multiple
     ],
 )
@@ -65,7 +67,7 @@ def test_a_maximum_of_the_first_block() -> None:
 
 def test_any_other_number_is_no_part_of_a_sum() -> None:
     """One number could be anything."""
-    for wrong in (-3.0, 0.5, EXACT.sum() + 1, EXACT.sum() / 3):
+    for wrong in (-3.25, 0.5, EXACT.sum() + 1, EXACT.sum() / 3):
         assert named("reduction", np.array([wrong], np.float32), np.array([EXACT.sum()]), X) == ""
 
 

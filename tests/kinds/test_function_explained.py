@@ -52,6 +52,26 @@ def test_a_wrong_result_is_explained_with_the_tiles_that_its_launch_has(graded: 
     assert (grade.cause.code, grade.cause.item) == ("last-tile-dropped", "any-shape")
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("if (row < M && col < N)", "if (row < M && col < N && row * N + col < M * K)"),
+        ("cudaMemcpy(C, dC, bytesC,", "cudaMemcpy(C, dC, N > K ? bytesA : bytesC,"),
+    ],
+    ids=("a bound on elements", "bytes that do not come back"),
+)
+def test_where_the_end_of_a_result_was_never_stored_nobody_speaks_of_tiles(
+    graded: Graded, right: str, wrong: str
+) -> None:
+    """Device memory that nobody wrote is no result: it is not said to be NaN."""
+    source = (staff_folder(ASSIGNMENT) / "solution.cu").read_text("utf-8")
+    assert right in source
+    grade = graded("short", source.replace(right, wrong).encode())
+    assert grade.cause is not None
+    assert grade.cause.code == "end-not-stored"
+    assert "NaN" not in _message(grade, "any-shape")
+
+
 def test_the_smallest_shape_is_one_step_beyond_those_that_work(graded: Graded) -> None:
     """The exchanged grid covers one tile more than it needs in the other direction."""
     grade = graded("grid_exchanged")

@@ -222,6 +222,18 @@ def test_an_inlined_location_names_the_call() -> None:
     ]
 
 
+def test_a_call_that_is_inlined_itself_has_its_own_call() -> None:
+    """As in `block.sync()`, three headers deep; and no text makes a chain without end."""
+    body = (
+        ".loc 3 41 9\n.loc 4 489 9, function_name $L__a, inlined_at 3 41 9\n"
+        ".loc 6 87 13, function_name $L__b, inlined_at 4 489 9\nret;\n"
+    )
+    (instruction,) = function(body).body
+    assert instruction.location == Location(6, 87, 13, Location(4, 489, 9, Location(3, 41, 9)))
+    (hostile,) = function(".loc 1 1 1, function_name $L, inlined_at 1 1 1\n" * 5000 + "ret;").body
+    assert hash(hostile.location)
+
+
 # --- operands ----------------------------------------------------------------------------------------
 
 

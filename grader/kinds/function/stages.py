@@ -239,7 +239,8 @@ class _Calls:
         outputs = tuple((a.name, contents[a.name]) for a in arrays if a.direction != "in")
         finished = Run(outputs, tuple(changed), findings_of_device, seconds=run.seconds)
         case_run = CaseRun(finished, uncounted=_UNCOUNTED)
-        launched = Launched(case, arguments, (), case_run, device.only_launch if device else None)
+        launch = device.only_launch if device else None
+        launched = Launched(case, arguments, (), case_run, launch, copied_back=device is not None)
         evidence = compared(launched, self.oracle, assignment if self.plan.feedback else None)
         return replace(
             evidence,

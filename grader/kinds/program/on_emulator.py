@@ -323,7 +323,7 @@ class EmulatedDevice:
             address=names.get(mistake.allocation, array),
             severity=_severity(mistake),
             code=CODES[mistake.code],
-            details=_details(mistake, other_line),
+            details=_details(mistake, line, other_line),
         )
 
     def _beside_array(self, fault: HostMistake) -> tuple[str, HostMistake]:
@@ -358,7 +358,9 @@ def severity_of(code: HostCode) -> Severity:
     return Severity.WARNING if code in _WARNINGS else Severity.ERROR
 
 
-def _details(mistake: HostMistake, other_line: int | None) -> tuple[tuple[str, Detail], ...]:
+def _details(
+    mistake: HostMistake, line: int | None, other_line: int | None
+) -> tuple[tuple[str, Detail], ...]:
     """The data of a mistake as its sentence needs them."""
     details: dict[str, Detail] = dict(mistake.details)
     if mistake.code is HostCode.TOUCHED_EARLY:
@@ -381,6 +383,8 @@ def _details(mistake: HostMistake, other_line: int | None) -> tuple[tuple[str, D
     if mistake.code is HostCode.STREAM_RACE:
         for role in ("earlier", "later"):
             details[role] = (_use(str(details[role]), str(details.pop(f"{role}_use"))),)
+        elsewhere = other_line is not None and other_line != line
+        details["there"] = (Clause("there-on-line", (("line", other_line or 0),)),) if elsewhere else ()
     if mistake.code is HostCode.COPY_TOO_LARGE:
         size, copied = int(str(details["size"])), int(str(details["bytes"]))
         details["guess"] = (Clause("elements-for-bytes"),) if copied in (4 * size, 8 * size) else ()

@@ -1,0 +1,175 @@
+"""Which mistake the wrong outputs of all cases agree on, and what is said of it.
+
+A mistake is named where it would have produced every wrong output that can tell mistakes apart. An output
+that is right has a say as well: what it would have shown is no mistake of this submission.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.diagnosis.facts import Diagnosis
+from grader.mistakes import texts_of_course
+from grader.model import Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from grader.diagnosis.facts import WrongOutput
+    from grader.model import Assignment, Build, CaseEvidence, Comparison, Named
+
+SMALL_ERRORS = "imprecise"
+"""A mistake that fits wherever errors are small, whatever made them: it contradicts no other."""
+
+OPPOSITES = ("counted-more-than-once", "values-not-counted")
+"""Mistakes that exclude each other: where both fit, as in sums of both signs, neither is known."""
+
+OF_ANY_SHAPE = frozenset(
+    {"no-store", "first-warp-only", "first-thread-only", "every-second", "first-row-only"}
+)
+"""Mistakes of threads that show whatever the shape: a right output rules them out for smaller ones."""
+
+FEW = 16
+"""Elements of the largest array below which everything looks like everything."""
+
+
+def can_tell_mistakes_apart(output: WrongOutput) -> bool:
+    """Whether a case can tell mistakes apart: not where an array is a line, or holds one number only."""
+    arrays = [array for name, array in output.inputs if array.ndim and name != output.array]
+    if output.reads_outside and np.isnan(output.values).all():  # what was read there is in all of them
+        return False
+    if any(array.size < 2 or array.min() == array.max() for array in arrays):  # noqa: PLR2004 - one alone
+        return False
+    if max((array.size for array in (*arrays, output.got)), default=0) < FEW:
+        return False
+    matrices = (array.shape for array in (*arrays, output.got) if array.ndim > 1)
+    return all(min(shape) > 1 for shape in matrices)
+
+
+def describe_mistake(
+    mistake: str,
+    array: str,
+    inputs: Sequence[str],
+    constants: Named[int],
+    feedback: Named[Named[str]] = (),
+) -> Diagnosis:
+    """The texts of a mistake that an output shows, with the names of an assignment.
+
+    ``array`` is the output, ``inputs`` are the arrays that are read, in the order of the parameters.
+    """
+    course_texts = texts_of_course(feedback)
+    mistake_texts = course_texts.mistake(mistake)
+    names = list(inputs) or [course_texts.phrase("the-input")]
+    names_in_text = {
+        "output": array,
+        "a": names[0],
+        "b": names[min(1, len(names) - 1)],
+        "tile": next((name for name, _ in constants), course_texts.phrase("the-tile")),
+    }
+    return Diagnosis(
+        mistake=mistake,
+        title=mistake_texts.title,
+        explanation=mistake_texts.explanation.format(**names_in_text),
+        hint=mistake_texts.hint.format(**names_in_text),
+        concept=mistake_texts.concept,
+        read=course_texts.pointer(mistake_texts.concept),
+    )
+
+
+def agree_on_mistakes(
+    assignment: Assignment, built: Build, cases: tuple[CaseEvidence, ...]
+) -> tuple[CaseEvidence, ...]:
+    """The cases, each wrong output with the mistake that explains the others; without one where none does.
+
+    Only cases of one kernel that students may see vote, if any of them is wrong: what is said of them must
+    not tell of hidden ones.
+    """
+    groups: dict[tuple[str, str], list[tuple[CaseEvidence, Comparison]]] = {}
+    for case in cases:
+        for comparison in case.comparisons:
+            groups.setdefault((case.case.kernel, comparison.array), []).append((case, comparison))
+    named: dict[tuple[str, str], str] = {}
+    for (_, array), outputs in groups.items():
+        wrong = _without_ruled_out(outputs)
+        for case, _ in wrong:
+            named[case.case.id, array] = _voted_mistake(assignment, case, wrong)
+    return tuple(_with_mistakes(assignment, built, case, named) for case in cases)
+
+
+def _without_ruled_out(
+    outputs: Sequence[tuple[CaseEvidence, Comparison]],
+) -> list[tuple[CaseEvidence, Comparison]]:
+    """The wrong outputs, without the mistakes of threads that a larger output would show, and is right."""
+    largest = max((one.total for case, one in outputs if not one.wrong and case.completed), default=0)
+    return [
+        (case, replace(one, fitting=tuple(m for m in one.fitting if m not in OF_ANY_SHAPE)))
+        if one.total <= largest
+        else (case, one)
+        for case, one in outputs
+        if one.wrong
+    ]
+
+
+def _voted_mistake(
+    assignment: Assignment, case: CaseEvidence, wrong: Sequence[tuple[CaseEvidence, Comparison]]
+) -> str:
+    """The mistake of a case: that of all, or else that of the cases of the first item that looks at it."""
+    for cases in (wrong, _of_its_item(assignment, case, wrong)):
+        visible = [pair for pair in cases if pair[0].case.visibility is Visibility.VISIBLE]
+        common = common_mistakes([comparison for _, comparison in visible or cases])
+        if common:  # and if two exclude each other, no smaller number of cases decides between them
+            return next(iter(without_opposites(common)), "")
+    return ""
+
+
+def _of_its_item(
+    assignment: Assignment, case: CaseEvidence, wrong: Sequence[tuple[CaseEvidence, Comparison]]
+) -> list[tuple[CaseEvidence, Comparison]]:
+    items = (item for item in assignment.rubric if item.check == "output" and item.looks_at(case.case))
+    item = next(items, None)
+    return [pair for pair in wrong if item is None or item.looks_at(pair[0].case)]
+
+
+def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
+    """The mistakes that fit all of these that can tell; those that fit the others as well, if any does."""
+    clear = [comparison for comparison in wrong if comparison.telling] or list(wrong)
+    specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
+    candidates = list(_in_all(specific or clear))
+    fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]
+    return fitting_all or candidates
+
+
+def without_opposites(mistakes: Sequence[str]) -> list[str]:
+    """These mistakes, without two that exclude each other."""
+    both = all(mistake in mistakes for mistake in OPPOSITES)
+    return [mistake for mistake in mistakes if not (both and mistake in OPPOSITES)]
+
+
+def _in_all(wrong: Iterable[Comparison]) -> Iterator[str]:
+    first, *others = [comparison.fitting for comparison in wrong] or [()]
+    return (mistake for mistake in first if all(mistake in fitting for fitting in others))
+
+
+def _with_mistakes(
+    assignment: Assignment,
+    built: Build,
+    case: CaseEvidence,
+    named: dict[tuple[str, str], str],
+) -> CaseEvidence:
+    built, arrays = dict(built.others).get(case.case.kernel, built), assignment.interface.arrays
+    inputs = [built.label(array.name) for array in arrays if array.extents and array.direction != "out"]
+    comparisons = []
+    for comparison in case.comparisons:
+        mistake = named.get((case.case.id, comparison.array), "")
+        if not mistake:
+            comparisons.append(replace(comparison, mistake="", explanation="", hint=""))
+            continue
+        array = built.label(comparison.array)
+        diagnosis = describe_mistake(mistake, array, inputs, built.constants, assignment.feedback)
+        comparisons.append(
+            replace(comparison, mistake=mistake, explanation=diagnosis.explanation, hint=diagnosis.advice)
+        )
+    return replace(case, comparisons=tuple(comparisons))
