@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from grader import pipeline
+from grader.arguments import poison
 from grader.arithmetic import parse
 from grader.assignment import expand_cases, reference_folder, staff_folder
 from grader.backends.emulated_kernel import EmulatedKernel
@@ -29,7 +30,7 @@ from grader.model import (
 )
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.nvcc.launch import plan_launch
-from grader.oracle import load_oracle, poison
+from grader.oracle import load_oracle
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.bundled import bundled

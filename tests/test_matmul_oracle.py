@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from grader.arguments import poison
 from grader.model import Case, Visibility
-from grader.oracle import draw_inputs, load_oracle, poison
+from grader.oracle import draw_inputs, load_oracle
 
 Array: TypeAlias = NDArray[Any]
 Summation: TypeAlias = Callable[[Array, Array, np.random.Generator], Array]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grader import pipeline
+from grader.arguments import poison
 from grader.assignment import load_assignment
 from grader.backends.gpu import GpuBackend
 from grader.compare import untouched
@@ -15,7 +16,7 @@ from grader.data_files import data_root
 from grader.gpu.pool import GpuPool
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
-from grader.oracle import load_oracle, poison
+from grader.oracle import load_oracle
 from grader.precision import BFLOAT16, encoded, numbers, precision_of
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds

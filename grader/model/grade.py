@@ -179,9 +179,9 @@ class CaseEvidence:
     streams: int | None = None
     """How many of its streams got both kernels and asynchronous copies that overlap; None: nobody counted."""
     staged_streams: int = 0
+    """How many got kernels, and asynchronous copies only of memory that is not pinned."""
     of_host: bool = False
     """Whether right results of a function are none of its kernels': they are right without them, too."""
-    """How many got kernels, and asynchronous copies only of memory that is not pinned."""
     answer: AnswerEvidence | None = None
     """What is known of an answer, in a submission of kind ``answers``: there each question is a case."""
     smallest: Named[int] = ()

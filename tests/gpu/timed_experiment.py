@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from timing import run
 
+from grader.arguments import poison
 from grader.gpu.timing import TimingQuestion, read_timing
-from grader.oracle import poison
 from tests.gpu.fake_clock import N
 
 if TYPE_CHECKING:

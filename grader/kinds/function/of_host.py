@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.arguments import make_arguments
 from grader.compare import compare
 from grader.device.observation import Observation
 from grader.device.recording import HostArrays
@@ -23,7 +24,7 @@ from grader.errors import log_swallowed
 from grader.kinds.function.recording import start_on_host
 from grader.kinds.program.other_inputs import other_than
 from grader.kinds.program.running import run_cases
-from grader.oracle import draw_inputs, expected_of, make_arguments
+from grader.oracle import draw_inputs, expected_of
 from grader.plan import size
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.arguments import make_arguments
 from grader.assignment import reference_folder
 from grader.backends import CaseRun
 from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
@@ -61,7 +62,7 @@ from grader.model import (
     Visibility,
 )
 from grader.nvcc import build_program
-from grader.oracle import array_types, draw_inputs, in_case, load_oracle, make_arguments
+from grader.oracle import array_types, draw_inputs, in_case, load_oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

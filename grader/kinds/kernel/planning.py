@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.arguments import make_arguments
 from grader.assignment import recorded_counters, reference_folder, staff_kernel
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
@@ -17,7 +18,7 @@ from grader.kinds import require_built, staff_submission
 from grader.model import Argument, Build, Finding
 from grader.nvcc import assemble, build_at
 from grader.nvcc.launch import plan_launch
-from grader.oracle import array_types, draw_inputs, in_case, load_oracle, make_arguments
+from grader.oracle import array_types, draw_inputs, in_case, load_oracle
 from grader.plan import TimingStaff
 from grader.precision import numpy_type
 
