@@ -132,7 +132,7 @@ def test_structs_by_value_are_passed(matrices: Path, tools: Tools) -> None:
             "right[y][x] = at(B, tile + y, col)",
             "right[x][y] = at(B, tile + y, col)",
             1,
-            "`C` is what you get when one of the tiles is read with rows and columns exchanged",
+            "`C` is what you get when tiles (one or both) are read with rows and columns exchanged",
         ),
         (" && col < m.width ? ", " ? ", 1, "only the last rows or columns of `C`, which do not fill a tile"),
         ("row < extent.y && col < extent.x", "true", 3, "C has 19 x 21 elements"),
