@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from grader.device.observation import MemoryImage
+    from grader.emulator.memory.memory import Allocation
     from grader.model import Argument, Build, Launch, Run
 
 MOST_LAUNCHES, MOST_BYTES = 8, 1 << 28
@@ -42,27 +43,33 @@ class KeptLaunch:
     @property
     def taken(self) -> int:
         """Bytes that it takes here."""
-        return 2 * len(self.image.bytes)
+        return 2 * sum(int(part.stop) - int(part.start) for part in self.image.in_use)
 
     def address(self, position: int) -> int:
         """The pointer at a position among the parameters."""
         return int.from_bytes(np.asarray(self.arguments[position].value).tobytes(), "little")
 
-    def again(self, contents: Iterable[tuple[int, bytes]]) -> Run | None:
-        """The launch where memory holds other ``contents`` at some addresses.
+    def array_at(self, address: int) -> Allocation | None:
+        """The array that an address lay in; None where there was none yet."""
+        arrays = self.image.arrays
+        return next((a for a in arrays if a.start <= address - BASE < a.end), None)
 
-        None where it takes more work than it may, or comes to what the emulator does not interpret.
+    def again(self, contents: Iterable[tuple[int, bytes]]) -> Run | None:
+        """The launch where memory holds other ``contents`` at some addresses, as far as it was there already.
+
+        None where it does not come to its end, takes more than it may, or comes to what is not interpreted.
         """
-        image = self.image.kept()
-        for address, content in contents:
-            part = slice(address - BASE, address - BASE + len(content))
-            image.bytes[part], image.written[part] = np.frombuffer(content, np.uint8), 1
-        kernel = EmulatedKernel(self.build, self.build.source_name, self.file, lay_out=image.lay_out)
         try:
+            image = self.image.kept()
+            for address, content in contents:
+                if self.array_at(address) is not None:
+                    part = slice(address - BASE, address - BASE + len(content))
+                    image.bytes[part], image.written[part] = np.frombuffer(content, np.uint8), 1
+            kernel = EmulatedKernel(self.build, self.build.source_name, self.file, lay_out=image.lay_out)
             run = kernel.again(self.launch, self.arguments, _WORK_TIMES * self.work + _WORK_MORE)
-        except (UnsupportedPtx, PtxSyntaxError):
+        except (UnsupportedPtx, PtxSyntaxError, MemoryError):
             return None
-        return None if run.too_much_work else run
+        return run if run.completed else None
 
 
 @dataclass(eq=False, slots=True)
@@ -89,15 +96,18 @@ class KeptLaunches:
         """What the last ``count`` launches leave together in the output if the arrays hold these ``inputs``.
 
         Arrays are known by the positions of their pointers among the parameters of the last launch. None
-        where nobody knows what one of them leaves.
+        where nobody knows what one of them leaves. One that was made before the output was there left nothing
+        in it.
         """
         last = self.launches[-1]
         contents = {last.address(position): content for position, content in inputs.items()}
         target = last.address(output)
         for kept in self.launches[-count:]:
+            array = kept.array_at(target)
+            if array is None:
+                continue
             run = kept.again(contents.items())
-            array = next((a for a in kept.image.arrays if a.start <= target - BASE < a.end), None)
-            if run is None or array is None:
+            if run is None:
                 return None
             left = np.ascontiguousarray(dict(run.outputs)[str(array.start)]).view(np.uint8).reshape(-1)
             contents |= {target: left[target - BASE - array.start :].tobytes()}
