@@ -54,17 +54,22 @@ class KeptLaunch:
         arrays = self.image.arrays
         return next((a for a in arrays if a.start <= address - BASE < a.end), None)
 
+    def holding(self, contents: Iterable[tuple[int, bytes]]) -> MemoryImage:
+        """The image with other ``contents`` at some addresses, where there was an array for them already."""
+        image = self.image.kept()
+        for address, content in contents:
+            array, part = self.array_at(address), slice(address - BASE, address - BASE + len(content))
+            if array is not None and part.stop <= array.end:
+                image.bytes[part], image.written[part] = np.frombuffer(content, np.uint8), 1
+        return image
+
     def again(self, contents: Iterable[tuple[int, bytes]]) -> Run | None:
-        """The launch where memory holds other ``contents`` at some addresses, as far as it was there already.
+        """The launch where memory holds other ``contents`` (see `holding`).
 
         None where it does not come to its end, takes more than it may, or comes to what is not interpreted.
         """
         try:
-            image = self.image.kept()
-            for address, content in contents:
-                if self.array_at(address) is not None:
-                    part = slice(address - BASE, address - BASE + len(content))
-                    image.bytes[part], image.written[part] = np.frombuffer(content, np.uint8), 1
+            image = self.holding(contents)
             kernel = EmulatedKernel(self.build, self.build.source_name, self.file, lay_out=image.lay_out)
             run = kernel.again(self.launch, self.arguments, _WORK_TIMES * self.work + _WORK_MORE)
         except (UnsupportedPtx, PtxSyntaxError, MemoryError):
@@ -92,6 +97,14 @@ class KeptLaunches:
             self.launches.pop(0)
             self.all = False
 
+    def held(self, inputs: Mapping[int, bytes]) -> dict[int, bytes]:
+        """What arrays hold when they are given these ``inputs``, one after the other: they may overlap."""
+        last = self.launches[-1]
+        starts = {position: last.address(position) for position in inputs}
+        image = last.holding((starts[position], content) for position, content in inputs.items())
+        at = {position: start - BASE for position, start in starts.items()}
+        return {p: image.bytes[at[p] : at[p] + len(content)].tobytes() for p, content in inputs.items()}
+
     def left_for(self, inputs: Mapping[int, bytes], output: int, count: int) -> bytes | None:
         """What the last ``count`` launches leave together in the output if the arrays hold these ``inputs``.
 
@@ -100,18 +113,19 @@ class KeptLaunches:
         in it.
         """
         last = self.launches[-1]
-        contents = {last.address(position): content for position, content in inputs.items()}
-        target = last.address(output)
+        contents = [(last.address(position), content) for position, content in inputs.items()]
+        target, left = last.address(output), b""
         for kept in self.launches[-count:]:
             array = kept.array_at(target)
             if array is None:
                 continue
-            run = kept.again(contents.items())
+            run = kept.again(contents)
             if run is None:
                 return None
-            left = np.ascontiguousarray(dict(run.outputs)[str(array.start)]).view(np.uint8).reshape(-1)
-            contents |= {target: left[target - BASE - array.start :].tobytes()}
-        return contents[target]
+            content = np.ascontiguousarray(dict(run.outputs)[str(array.start)]).view(np.uint8).reshape(-1)
+            left = content[target - BASE - array.start :].tobytes()
+            contents.append((target, left))
+        return left
 
 
 @dataclass(frozen=True, slots=True)
