@@ -55,12 +55,19 @@ class KeptLaunch:
         return next((a for a in arrays if a.start <= address - BASE < a.end), None)
 
     def holding(self, contents: Iterable[tuple[int, bytes]]) -> MemoryImage:
-        """The image with other ``contents`` at some addresses, where there was an array for them already."""
+        """The image with other ``contents`` at some addresses, where there was an array for them already.
+
+        So has constant memory that holds a copy of what was there: a kernel may read an input from it.
+        """
         image = self.image.kept()
+        constants = [array for array in image.arrays if array.constant]
         for address, content in contents:
             array, part = self.array_at(address), slice(address - BASE, address - BASE + len(content))
             if array is not None and part.stop <= array.end:
-                image.bytes[part], image.written[part] = np.frombuffer(content, np.uint8), 1
+                before, length = self.image.bytes[part], len(content)
+                copies = (slice(c.start, c.start + length) for c in constants if c.start + length <= c.end)
+                for same in (part, *(c for c in copies if np.array_equal(self.image.bytes[c], before))):
+                    image.bytes[same], image.written[same] = np.frombuffer(content, np.uint8), 1
         return image
 
     def again(self, contents: Iterable[tuple[int, bytes]]) -> Run | None:
