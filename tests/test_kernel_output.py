@@ -177,6 +177,21 @@ def test_launches_that_compute_rows_each_are_right(product: Callable[[str], Chec
     assert product(source.replace(LAUNCH, calls + calls.replace(", 0);", ", 16);"))).verdict is Verdict.PASS
 
 
+def test_a_kernel_that_is_given_one_array_twice_is_right(product: Callable[[str], CheckResult]) -> None:
+    """Other inputs cannot differ from each other there: what is right follows from what memory holds."""
+    assert product(PRODUCT.replace(LAUNCH, LAUNCH.replace("A, B", "A, A"))).verdict is Verdict.PASS
+
+
+def test_a_kernel_that_reads_an_argument_from_constant_memory_is_right(
+    product: Callable[[str], CheckResult],
+) -> None:
+    """The copy there is as good an input as the argument, and holds other numbers, too."""
+    source = PRODUCT.replace("* B[k", "* constant[k").replace(
+        LAUNCH, "cudaMemcpyToSymbol(constant, b.data(), b.size() * 4);\n    " + LAUNCH
+    )
+    assert product("__constant__ float constant[512];\n" + source).verdict is Verdict.PASS
+
+
 def test_an_array_that_is_too_small_is_told(product: Callable[[str], CheckResult]) -> None:
     """The kernel was given half of an input."""
     result = product(PRODUCT.replace("cudaMalloc(&B, b.size() * 4)", "cudaMalloc(&B, b.size())"))

@@ -202,7 +202,9 @@ class EmulatedLaunches:
         kept = before.kept if before else KeptLaunches()
         file, build = self._files[kernel.module]
         entry = replace(build, entry=kernel.name)
+        began = time.monotonic()
         kept.keep(KeptLaunch(entry, file, launch, arguments, run.work, self._image))
+        self.seconds += time.monotonic() - began
         return kept
 
     def _make_ready(

@@ -20,7 +20,7 @@ from grader.model import MOST_THREADS, Argument, Launch
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -59,7 +59,14 @@ class MemoryImage:
 
     def kept(self) -> MemoryImage:
         """The same image, which stays as it is when the memory changes."""
-        return replace(self, bytes=self.bytes.copy(), written=self.written.copy(), copied=None)
+        content, written = self._new_copy(0)
+        return replace(self, bytes=content, written=written, copied=None)
+
+    @property
+    def in_use(self) -> Iterator[slice]:
+        """The bytes of all allocations, and of what kernels have taken from the heap."""
+        heap_arrays = self.heap.arrays() if self.heap else ()
+        yield from (slice(array.start, array.end) for array in (*self.arrays, *heap_arrays))
 
     def lay_out(
         self,
@@ -99,8 +106,11 @@ class MemoryImage:
         return Layout(memory, results, shared, shared_bytes, addresses, pieces, pointed)
 
     def _new_copy(self, behind: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        padding = np.zeros(behind, np.uint8)
-        return np.concatenate((self.bytes, padding)), np.concatenate((self.written, padding))
+        """What is in use: bytes that were freed, and those between arrays, take no memory of this machine."""
+        content, written = (np.zeros(len(self.bytes) + behind, np.uint8) for _ in range(2))
+        for part in self.in_use:
+            content[part], written[part] = self.bytes[part], self.written[part]
+        return content, written
 
 
 def _parameters_in_memory(function: Function, end: int) -> list[tuple[Variable, Allocation]]:

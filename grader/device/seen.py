@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from grader.device.observation import MemoryImage
+    from grader.emulator.memory.memory import Allocation
     from grader.model import Argument, Build, Launch, Run
 
 MOST_LAUNCHES, MOST_BYTES = 8, 1 << 28
@@ -42,27 +43,45 @@ class KeptLaunch:
     @property
     def taken(self) -> int:
         """Bytes that it takes here."""
-        return 2 * len(self.image.bytes)
+        return 2 * sum(int(part.stop) - int(part.start) for part in self.image.in_use)
 
     def address(self, position: int) -> int:
         """The pointer at a position among the parameters."""
         return int.from_bytes(np.asarray(self.arguments[position].value).tobytes(), "little")
 
-    def again(self, contents: Iterable[tuple[int, bytes]]) -> Run | None:
-        """The launch where memory holds other ``contents`` at some addresses.
+    def array_at(self, address: int) -> Allocation | None:
+        """The array that an address lay in; None where there was none yet."""
+        arrays = self.image.arrays
+        return next((a for a in arrays if a.start <= address - BASE < a.end), None)
 
-        None where it takes more work than it may, or comes to what the emulator does not interpret.
+    def holding(self, contents: Iterable[tuple[int, bytes]]) -> MemoryImage:
+        """The image with other ``contents`` at some addresses, where there was an array for them already.
+
+        So has constant memory that holds a copy of what was there: a kernel may read an input from it.
         """
         image = self.image.kept()
+        constants = [array for array in image.arrays if array.constant]
         for address, content in contents:
-            part = slice(address - BASE, address - BASE + len(content))
-            image.bytes[part], image.written[part] = np.frombuffer(content, np.uint8), 1
-        kernel = EmulatedKernel(self.build, self.build.source_name, self.file, lay_out=image.lay_out)
+            array, part = self.array_at(address), slice(address - BASE, address - BASE + len(content))
+            if array is not None and part.stop <= array.end:
+                before, length = self.image.bytes[part], len(content)
+                copies = (slice(c.start, c.start + length) for c in constants if c.start + length <= c.end)
+                for same in (part, *(c for c in copies if np.array_equal(self.image.bytes[c], before))):
+                    image.bytes[same], image.written[same] = np.frombuffer(content, np.uint8), 1
+        return image
+
+    def again(self, contents: Iterable[tuple[int, bytes]]) -> Run | None:
+        """The launch where memory holds other ``contents`` (see `holding`).
+
+        None where it does not come to its end, takes more than it may, or comes to what is not interpreted.
+        """
         try:
+            image = self.holding(contents)
+            kernel = EmulatedKernel(self.build, self.build.source_name, self.file, lay_out=image.lay_out)
             run = kernel.again(self.launch, self.arguments, _WORK_TIMES * self.work + _WORK_MORE)
-        except (UnsupportedPtx, PtxSyntaxError):
+        except (UnsupportedPtx, PtxSyntaxError, MemoryError):
             return None
-        return None if run.too_much_work else run
+        return run if run.completed else None
 
 
 @dataclass(eq=False, slots=True)
@@ -85,23 +104,35 @@ class KeptLaunches:
             self.launches.pop(0)
             self.all = False
 
+    def held(self, inputs: Mapping[int, bytes]) -> dict[int, bytes]:
+        """What arrays hold when they are given these ``inputs``, one after the other: they may overlap."""
+        last = self.launches[-1]
+        starts = {position: last.address(position) for position in inputs}
+        image = last.holding((starts[position], content) for position, content in inputs.items())
+        at = {position: start - BASE for position, start in starts.items()}
+        return {p: image.bytes[at[p] : at[p] + len(content)].tobytes() for p, content in inputs.items()}
+
     def left_for(self, inputs: Mapping[int, bytes], output: int, count: int) -> bytes | None:
         """What the last ``count`` launches leave together in the output if the arrays hold these ``inputs``.
 
         Arrays are known by the positions of their pointers among the parameters of the last launch. None
-        where nobody knows what one of them leaves.
+        where nobody knows what one of them leaves. One that was made before the output was there left nothing
+        in it.
         """
         last = self.launches[-1]
-        contents = {last.address(position): content for position, content in inputs.items()}
-        target = last.address(output)
+        contents = [(last.address(position), content) for position, content in inputs.items()]
+        target, left = last.address(output), b""
         for kept in self.launches[-count:]:
-            run = kept.again(contents.items())
-            array = next((a for a in kept.image.arrays if a.start <= target - BASE < a.end), None)
-            if run is None or array is None:
+            array = kept.array_at(target)
+            if array is None:
+                continue
+            run = kept.again(contents)
+            if run is None:
                 return None
-            left = np.ascontiguousarray(dict(run.outputs)[str(array.start)]).view(np.uint8).reshape(-1)
-            contents |= {target: left[target - BASE - array.start :].tobytes()}
-        return contents[target]
+            content = np.ascontiguousarray(dict(run.outputs)[str(array.start)]).view(np.uint8).reshape(-1)
+            left = content[target - BASE - array.start :].tobytes()
+            contents.append((target, left))
+        return left
 
 
 @dataclass(frozen=True, slots=True)

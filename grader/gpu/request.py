@@ -231,6 +231,11 @@ def shared_job(
     return replace(job, wanted=(ANSWER, *tool_files), locks=(where.lock,) if where.lock else ())
 
 
+def _seconds_of_harness(where: Where) -> float:
+    """Wall time for a harness: one that waits for no slot has the GPU alone, and keeps all others waiting."""
+    return LIMITS.wall_seconds if where.slots else LIMITS.wall_seconds - SLOT_SECONDS
+
+
 def _job(
     where: Where,
     launches: JobLaunches,
@@ -258,7 +263,7 @@ def _job(
             *launches.files,
             (REQUEST, json.dumps(request, allow_nan=False).encode()),
         ),
-        limits=replace(LIMITS, wall_seconds=TOOL_SECONDS) if tool else LIMITS,
+        limits=replace(LIMITS, wall_seconds=TOOL_SECONDS if tool else _seconds_of_harness(where)),
         environment=_ENVIRONMENT,
         gpu=where.gpu,
     )

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.gpu.request import DeviceCase, Image, Where, has_variables, output_file, run_job, widths
+from grader.gpu.request import (
+    SLOT_SECONDS,
+    DeviceCase,
+    Image,
+    Where,
+    has_variables,
+    output_file,
+    run_job,
+    widths,
+)
 from grader.model import Argument, Launch
 
 if TYPE_CHECKING:
@@ -79,6 +88,14 @@ def test_the_harness_waits_for_a_slot_and_a_tool_does_not() -> None:
     job, under_tool = run_job(where, IMAGES, CASES), run_job(where, IMAGES, CASES, tool=("tool",))
     assert (job.locks, _request(job)["slots"]) == (where.slots, list(where.slots))
     assert (under_tool.locks, _request(under_tool)["slots"]) == ((where.lock,), [])
+
+
+def test_only_a_harness_that_waits_for_a_slot_has_time_for_that() -> None:
+    """One that has the GPU alone keeps all others waiting."""
+    beside_others, alone = (
+        run_job(replace(WHERE, lock="", slots=slots), IMAGES, CASES) for slots in (("/run/lock/queue",), ())
+    )
+    assert alone.limits.wall_seconds == beside_others.limits.wall_seconds - SLOT_SECONDS
 
 
 def test_without_a_tool_the_lock_is_only_for_timing() -> None:

@@ -178,6 +178,19 @@ def test_what_the_host_has_computed_earns_nothing(graded: Graded, source: str, p
     assert "the result is the host's: it is the same where no kernel runs" in results["right"].message
 
 
+def test_a_wrong_function_that_is_right_where_zeros_are_has_not_computed_on_the_host(
+    tools: Tools, tmp_path: Path
+) -> None:
+    """Zeros are what memory may have held before, whoever runs or does not."""
+    assignment = write_assignment(tmp_path, "host")
+    oracle = tmp_path / "reference/scaling/oracle.py"
+    oracle.write_text(ORACLE.replace("np.float32)}", 'np.float32) * (shape["N"] > 7)}'))
+    plan = pipeline.make_plan(assignment, 1, tools, visible_only=False)
+    source = ON_HOST.replace(UP, UP + "cudaMemset(d_out, 0, n * 4);").replace("factor * x[i]", "2 * x[i]")
+    grade = pipeline.grade(plan, Submission("ada", "scale.cu", source.encode(), "0" * 8), tools)
+    assert _results(grade)["right"].message.startswith("1 of 2 cases is right")
+
+
 CUT_SHORT = "none of 2 cases is right. In case `odd` (N=55) the run did not come to its end:"
 WANTED = "const float* x, float* y, double factor, int N"
 OTHER_TYPE = "parameter 3 of the function `scale` should be `double factor`, but it is `float`"

@@ -76,7 +76,8 @@ def told_of_host(
     try:
         for is_of_host in (called.is_right_without_kernels, called.is_right_with_other_inputs):
             of_host = {evidence.case.id for evidence in takewhile(is_of_host, right)}
-            if of_host and len(of_host) == len(right) and not called.kernels_compute(right[0]):
+            everywhere = len(of_host) == len(right) and any(map(called.can_tell, right))
+            if everywhere and not called.kernels_compute(right[0]):
                 return tuple(replace(c, of_host=c.case.id in of_host) for c in cases)
     except Exception:  # noqa: BLE001 - nobody is accused where we fail
         log_swallowed("calling a function without its kernels")
@@ -117,6 +118,13 @@ class _FurtherCalls:
         is_right = self._is_right(evidence.case, task, Observation(count_only=True))
         missing = set(task.drawn) - task.exchanged
         return is_right and (not missing or task.has_sent_result(evidence.case, missing, _outputs(evidence)))
+
+    def can_tell(self, evidence: CaseEvidence) -> bool:
+        """Whether anything but zeros is right in a case: memory may well have held those before."""
+        case, names = evidence.case, _outputs(evidence)
+        drawn = draw_inputs(self.oracle, case)
+        expected = expected_of(self.oracle, drawn, dict(case.shape), names, case.id)
+        return any(np.ma.filled(expected[name][0], 0).any() for name in names)
 
     def kernels_compute(self, evidence: CaseEvidence) -> bool:
         """Whether copies bring back what is right for other inputs, whatever the host makes of it."""
