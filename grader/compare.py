@@ -227,7 +227,7 @@ def untouched(after: NDArray[Any], before: NDArray[Any]) -> Mask:
 
 
 def all_ones(array: NDArray[Any]) -> Mask:
-    """Where an array of floats has every bit set: a NaN that no arithmetic gives."""
+    """Where an array of floats has every bit set: a NaN that hardly any arithmetic gives."""
     if array.dtype.kind != "f":
         return np.zeros(array.shape, np.bool_)
     raw = np.ascontiguousarray(array).view(np.uint8).reshape(array.size, array.dtype.itemsize)

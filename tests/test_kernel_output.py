@@ -192,6 +192,22 @@ def test_a_kernel_that_reads_an_argument_from_constant_memory_is_right(
     assert product("__constant__ float constant[512];\n" + source).verdict is Verdict.PASS
 
 
+def test_a_kernel_that_reads_what_the_host_made_of_one_argument_is_right(
+    product: Callable[[str], CheckResult],
+) -> None:
+    """The host may turn a matrix over: the kernel follows the other one, as no result of the host does."""
+    source = PRODUCT.replace("int M, int K, int N) {", "int M, int K, int N, const float *turned) {")
+    source = source.replace("* B[k * N + column]", "* turned[column * K + k]")
+    prepared = """std::vector<float> t(K * N);
+    for (int i = 0; i < K * N; ++i) t[i % N * K + i / N] = b[i];
+    float *T;
+    cudaMalloc(&T, t.size() * 4);
+    cudaMemcpy(T, t.data(), t.size() * 4, cudaMemcpyHostToDevice);
+    """
+    launched = LAUNCH.replace("N);", "N, T);")
+    assert product(source.replace(LAUNCH, prepared + launched)).verdict is Verdict.PASS
+
+
 def test_an_array_that_is_too_small_is_told(product: Callable[[str], CheckResult]) -> None:
     """The kernel was given half of an input."""
     result = product(PRODUCT.replace("cudaMalloc(&B, b.size() * 4)", "cudaMalloc(&B, b.size())"))

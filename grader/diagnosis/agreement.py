@@ -102,8 +102,10 @@ def agree_on_mistakes(
 def _without_ruled_out(
     outputs: Sequence[tuple[CaseEvidence, Comparison]],
 ) -> list[tuple[CaseEvidence, Comparison]]:
-    """The wrong outputs, without the mistakes of threads that a larger output would show, and is right."""
-    largest = max((one.total for case, one in outputs if not one.wrong and case.completed), default=0)
+    """The wrong outputs, without mistakes of threads that a larger visible one would show, and is right."""
+    right = ((case, one) for case, one in outputs if not one.wrong and case.completed)
+    visible = (one.total for case, one in right if case.case.visibility is Visibility.VISIBLE)
+    largest = max(visible, default=0)
     return [
         (case, replace(one, fitting=tuple(m for m in one.fitting if m not in OF_ANY_SHAPE)))
         if one.total <= largest

@@ -107,6 +107,7 @@ def test_a_right_output_rules_out_what_threads_do_whatever_the_shape() -> None:
     assert named(case("a", small), case("b", right)) == ["edge-not-written", ""]
     assert named(case("a", small), case("b", replace(right, total=4))) == ["no-store", ""]
     assert named(case("a", small)) == ["no-store"]
+    assert named(case("a", small), case("b", right, hidden=True)) == ["no-store", ""]
 
 
 @pytest.mark.parametrize("name", ["tiled-matmul", "matmul-function"])

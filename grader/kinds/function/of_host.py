@@ -55,8 +55,9 @@ if TYPE_CHECKING:
 _NEARLY_ALL, _HALF = 0.9, 0.5
 """The share of its values that says that an array came to the device; fewer are there by chance."""
 
-MOST_SECONDS = 2.0
-"""What each call may take at most: one that waits for what no kernel has stored is none that is right."""
+SECONDS, TIMES = 2.0, 2
+"""What each call may take, or so many times what it took first: a function that waits for what no kernel has
+stored is none that is right."""
 
 
 def told_of_host(
@@ -108,14 +109,14 @@ class _FurtherCalls:
 
     def is_right_without_kernels(self, evidence: CaseEvidence) -> bool:
         """Whether a case is right where each launch succeeds, and nothing runs."""
-        return self._is_right(evidence.case, self.task, Observation(idle=True))
+        return self._is_right(evidence, self.task, Observation(idle=True))
 
     def is_right_with_other_inputs(self, evidence: CaseEvidence) -> bool:
         """Whether a case is right where the device gets others than its inputs, or the result."""
         task = self._with_other_inputs(evidence)
         if task is None:
             return False
-        is_right = self._is_right(evidence.case, task, Observation(count_only=True))
+        is_right = self._is_right(evidence, task, Observation(count_only=True))
         missing = set(task.drawn) - task.exchanged
         return is_right and (not missing or task.has_sent_result(evidence.case, missing, _outputs(evidence)))
 
@@ -131,7 +132,7 @@ class _FurtherCalls:
         task, case = self._with_other_inputs(evidence), evidence.case
         if task is None:
             return False
-        self._is_right(case, task, Observation(count_only=True))
+        self._is_right(evidence, task, Observation(count_only=True))
         expected = expected_of(self.oracle, task.other, dict(case.shape), _outputs(evidence), case.id)
         brought = task.brought(case)
         return not any(compare(name, brought[name], *expected[name]).wrong for name in _outputs(evidence))
@@ -150,11 +151,12 @@ class _FurtherCalls:
         differs = any(compare(name, np.asarray(others[name][0]), *expected[name]).wrong for name in names)
         return _WithOtherInputs(self.task, interface, drawn, other) if differs else None
 
-    def _is_right(self, case: Case, task: Task, observation: Observation) -> bool:
+    def _is_right(self, evidence: CaseEvidence, task: Task, observation: Observation) -> bool:
+        seconds = max(SECONDS, TIMES * evidence.seconds)
         interface = self.plan.assignment.function
-        program = replace(interface.program, seconds=min(MOST_SECONDS, interface.program.seconds))
+        program = replace(interface.program, seconds=min(seconds, interface.program.seconds))
         assignment = replace(self.plan.assignment, interface=replace(interface, program=program))
-        plan = replace(self.plan, assignment=assignment, cases=(case,), feedback=False)
+        plan = replace(self.plan, assignment=assignment, cases=(evidence.case,), feedback=False)
         ran = run_cases(plan, self.submission, self.built, self.tools, task, observation=observation)
         return all(map(_is_right, ran.cases))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _LIKELY = "random"
 """The kind of inputs that is tried first: what other kinds are made of may be all the same."""
 
+MOST_WORK = 300_000
+"""The work of launches, as they took it first, after which no more of them are made again."""
+
 _LOOSE = 0.02
 """How far off an element may be here, as a share of the largest: what other inputs give is further."""
 
@@ -40,29 +44,85 @@ def computes(
 ) -> bool:
     """Whether a kernel that leaves what is right for its ``inputs`` does so for others, too.
 
-    Several launches may compute an output together, so the last ones are made again, more and more of them.
-    Where some are not kept any more that would be needed, it is enough that what they leave has changed.
-    How precise it is was asked for its own inputs. Raises OurError where the oracle fails.
+    It is enough that it does for another one of its arguments alone: of the others it may read what the host
+    has made of them. Nobody is accused where the oracle has no answer, or there is no memory for a trial.
     """
     other = other_than(inputs, oracle, case, shape)
     if other is None or not launch.kept.launches:
         return True
-    at = {name: check.arguments.index(name) for name in other}
-    contents = launch.kept.held({at[name]: array.tobytes() for name, array in other.items()})
-    held = {n: np.frombuffer(contents[at[n]], a.dtype).reshape(a.shape) for n, a in other.items()}
-    values, bound = expected_of(oracle, held, dict(shape), [check.output], case.id)[check.output]
-    if not values.size:
+    alone = ({**inputs, name: array} for name, array in other.items())
+    trials = (_Trial(check, oracle, case, shape, some, launch) for some in alone if len(other) > 1)
+    try:
+        return _Trial(check, oracle, case, shape, other, launch).is_right() or any(
+            trial.asks_for_others() and trial.is_right() for trial in trials
+        )
+    except (OurError, MemoryError):
         return True
-    loose = loosened(values, bound)
-    output = check.arguments.index(check.output)
-    _, before = launch.pointers[output]
-    left: bytes | None = before
-    for count in range(1, len(launch.kept.launches) + 1):
-        left = launch.kept.left_for(contents, output, count)
-        got = None if left is None else as_array(left, np.dtype(check.dtype), values.shape)
-        if got is None or not compare(check.compared_as, got, values, loose).wrong:
-            return True
-    return not launch.kept.all and left != before
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """Launches of a kernel that are made again with these ``inputs``. Every method may raise OurError."""
+
+    check: KernelOutputCheck
+    oracle: Oracle
+    case: Case
+    shape: Named[int]
+    inputs: Inputs
+    launch: SeenLaunch
+
+    def asks_for_others(self) -> bool:
+        """Whether what the launch left is wrong for these inputs."""
+        return self._is_wrong(self._left, *self._expected())
+
+    def is_right(self) -> bool:
+        """Whether what it leaves is right for these inputs.
+
+        Several launches may compute an output together, so the last ones are made again, more and more of
+        them. Where some are not kept any more that would be needed, it is enough that what they leave has
+        changed; where they take too much, nobody knows. How precise it is was asked for its own inputs.
+        """
+        values, loose = self._expected()
+        kept, contents = self.launch.kept, self._contents()
+        left: bytes | None = self._left
+        work = 0
+        for count in range(1, len(kept.launches) + 1):
+            work += sum(launch.work for launch in kept.launches[-count:])
+            if count > 1 and work > MOST_WORK:
+                return True
+            left = kept.left_for(contents, self.check.arguments.index(self.check.output), count)
+            if left is None or not self._is_wrong(left, values, loose):
+                return True
+        return not kept.all and left != self._left
+
+    @property
+    def _left(self) -> bytes:
+        """What the last launch left in the output."""
+        _, left = self.launch.pointers[self.check.arguments.index(self.check.output)]
+        return left
+
+    def _contents(self) -> dict[int, bytes]:
+        """What device memory holds of the inputs, by the positions of their pointers."""
+        arguments = self.check.arguments
+        given = {arguments.index(name): array.tobytes() for name, array in self.inputs.items()}
+        return self.launch.kept.held(given)
+
+    def _expected(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What is right for what memory holds, and how far off it may be here."""
+        contents, position = self._contents(), self.check.arguments.index
+        held = {
+            name: np.frombuffer(contents[position(name)], array.dtype).reshape(array.shape)
+            for name, array in self.inputs.items()
+        }
+        output = self.check.output
+        values, bound = expected_of(self.oracle, held, dict(self.shape), [output], self.case.id)[output]
+        return values, loosened(values, bound)
+
+    def _is_wrong(self, left: bytes, values: NDArray[Any], loose: NDArray[Any]) -> bool:
+        got = as_array(left, np.dtype(self.check.dtype), values.shape)
+        return got is not None and bool(
+            values.size and compare(self.check.compared_as, got, values, loose).wrong
+        )
 
 
 def loosened(values: NDArray[Any], bound: ArrayLike) -> NDArray[Any]:
