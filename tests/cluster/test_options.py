@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import threading
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -144,10 +144,13 @@ def test_another_server_is_no_scheduler(
 ) -> None:
     """One that says nothing, something else, or hangs up: that is said soon, as a question of usage."""
     monkeypatch.setattr(address, "ANSWERING", 1.0 if greeting is None else 4.0)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=_greet_as, args=(server, greeting), daemon=True).start()
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as threads:
+        threads.submit(_greet_as, server, greeting)
         where = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        assert grade(tmp_path, where) == 2
+        try:
+            assert grade(tmp_path, where) == 2
+        finally:
+            server.shutdown(socket.SHUT_RDWR)  # who waits for a connection is woken, and all are closed
     said = capsys.readouterr().err
     assert f"--cluster {where}: {says}; name the address that `dask scheduler` prints" in said
     assert said.count("\n") == 1
@@ -155,12 +158,11 @@ def test_another_server_is_no_scheduler(
 
 def _greet_as(server: socket.socket, greeting: bytes | None) -> None:
     """Say the same to everybody who connects, and hang up unless there is nothing to say."""
-    silent = []
-    with suppress(OSError):  # the server is closed at the end
+    with ExitStack() as silent, suppress(OSError):  # the server is shut down at the end
         while True:
             connection, _ = server.accept()
             if greeting is None:
-                silent.append(connection)
+                silent.enter_context(connection)
                 continue
             with connection, suppress(OSError):  # who has left already hears nothing
                 connection.sendall(greeting)
