@@ -29,16 +29,16 @@ def slot(paths: Sequence[str]) -> Iterator[float]:
         if paths:
             queue, *slots = (stack.enter_context(Path(path).open("rb")) for path in paths)
             fcntl.flock(queue, fcntl.LOCK_EX)  # the first in the queue looks for a slot, the others wait
-            while not any(map(_is_taken, slots)):
+            while not any(try_lock(file, fcntl.LOCK_EX) for file in slots):
                 time.sleep(_POLL)
             queue.close()
         yield time.monotonic() - begun
 
 
-def _is_taken(lock: IO[bytes]) -> bool:
-    """Take a file's lock if nobody has it; whether it was to be had."""
+def try_lock(lock: IO[bytes], kind: int) -> bool:
+    """Take a file's lock (LOCK_EX, or LOCK_SH beside others) if it is to be had at once; whether it was."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -8,14 +8,14 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from arena import Exact, Fenced
 from case import run_case
 from faults import DeviceFault
 from loaded import code_of
-from slots import slot
+from slots import slot, try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -134,17 +134,9 @@ def give_way(lock: str, patience: float) -> float:
     begun = time.monotonic()
     if lock:
         with Path(lock).open("rb") as file:
-            while _is_held(file) and time.monotonic() - begun < patience:
+            while not try_lock(file, fcntl.LOCK_SH) and time.monotonic() - begun < patience:
                 time.sleep(_POLL)
     return time.monotonic() - begun
-
-
-def _is_held(lock: IO[bytes]) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    return False
 
 
 def codes_of(job: Job, device: Device) -> dict[str, Code]:

@@ -10,7 +10,6 @@ repairs what is wrong has kernels that compute: what they leave for other inputs
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,9 +75,9 @@ def told_of_host(
     called = _FurtherCalls(plan, submission, built, tools, task, oracle)
     try:
         for is_of_host in (called.is_right_without_kernels, called.is_right_with_other_inputs):
-            of_host = {evidence.case.id for evidence in takewhile(is_of_host, right)}
-            everywhere = len(of_host) == len(right) and any(map(called.can_tell, right))
+            everywhere = all(map(is_of_host, right)) and any(map(called.can_tell, right))
             if everywhere and not called.kernels_compute(right[0]):
+                of_host = {evidence.case.id for evidence in right}
                 return tuple(replace(c, of_host=c.case.id in of_host) for c in cases)
     except Exception:  # noqa: BLE001 - nobody is accused where we fail
         log_swallowed("calling a function without its kernels")

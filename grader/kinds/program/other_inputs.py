@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from grader.checks.array import KernelOutputCheck
-    from grader.device.seen import SeenLaunch
+    from grader.device.seen import KeptLaunches, SeenLaunch
     from grader.model import Case, Named
     from grader.oracle import Oracle
 
@@ -50,30 +50,50 @@ def computes(
     other = other_than(inputs, oracle, case, shape)
     if other is None or not launch.kept.launches:
         return True
-    alone = ({**inputs, name: array} for name, array in other.items())
-    trials = (_Trial(check, oracle, case, shape, some, launch) for some in alone if len(other) > 1)
+    alone = ({**inputs, name: array} for name, array in other.items() if len(other) > 1)
     try:
-        return _Trial(check, oracle, case, shape, other, launch).is_right() or any(
-            trial.asks_for_others() and trial.is_right() for trial in trials
-        )
+        if _trial(check, oracle, case, shape, other, launch).is_right():
+            return True
+        trials = (_trial(check, oracle, case, shape, some, launch) for some in alone)
+        return any(trial.asks_for_others() and trial.is_right() for trial in trials)
     except (OurError, MemoryError):
         return True
 
 
+def _trial(
+    check: KernelOutputCheck,
+    oracle: Oracle,
+    case: Case,
+    shape: Named[int],
+    inputs: Inputs,
+    launch: SeenLaunch,
+) -> _Trial:
+    """A launch, to be made again with these inputs; what is right follows from what memory holds of them."""
+    at, kept = check.arguments.index, launch.kept
+    contents = kept.held({at(name): array.tobytes() for name, array in inputs.items()})
+    held = {n: np.frombuffer(contents[at(n)], a.dtype).reshape(a.shape) for n, a in inputs.items()}
+    values, bound = expected_of(oracle, held, dict(shape), [check.output], case.id)[check.output]
+    _, left = launch.pointers[at(check.output)]
+    return _Trial(check, kept, contents, left, values, loosened(values, bound))
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Launches of a kernel that are made again with these ``inputs``. Every method may raise OurError."""
+    """Launches of a kernel that are made again with other ``contents`` of its inputs.
+
+    For these, ``values`` are right within ``loose``. What the last launch left for its own is in ``left``.
+    """
 
     check: KernelOutputCheck
-    oracle: Oracle
-    case: Case
-    shape: Named[int]
-    inputs: Inputs
-    launch: SeenLaunch
+    kept: KeptLaunches
+    contents: dict[int, bytes]
+    left: bytes
+    values: NDArray[Any]
+    loose: NDArray[Any]
 
     def asks_for_others(self) -> bool:
         """Whether what the launch left is wrong for these inputs."""
-        return self._is_wrong(self._left, *self._expected())
+        return self._is_wrong(self.left)
 
     def is_right(self) -> bool:
         """Whether what it leaves is right for these inputs.
@@ -82,46 +102,23 @@ class _Trial:
         them. Where some are not kept any more that would be needed, it is enough that what they leave has
         changed; where they take too much, nobody knows. How precise it is was asked for its own inputs.
         """
-        values, loose = self._expected()
-        kept, contents = self.launch.kept, self._contents()
-        left: bytes | None = self._left
+        left: bytes | None = self.left
         work = 0
-        for count in range(1, len(kept.launches) + 1):
-            work += sum(launch.work for launch in kept.launches[-count:])
+        for count in range(1, len(self.kept.launches) + 1):
+            work += sum(launch.work for launch in self.kept.launches[-count:])
             if count > 1 and work > MOST_WORK:
                 return True
-            left = kept.left_for(contents, self.check.arguments.index(self.check.output), count)
-            if left is None or not self._is_wrong(left, values, loose):
+            left = self.kept.left_for(self.contents, self.check.arguments.index(self.check.output), count)
+            if left is None or not self._is_wrong(left):
                 return True
-        return not kept.all and left != self._left
+        return not self.kept.all and left != self.left
 
-    @property
-    def _left(self) -> bytes:
-        """What the last launch left in the output."""
-        _, left = self.launch.pointers[self.check.arguments.index(self.check.output)]
-        return left
-
-    def _contents(self) -> dict[int, bytes]:
-        """What device memory holds of the inputs, by the positions of their pointers."""
-        arguments = self.check.arguments
-        given = {arguments.index(name): array.tobytes() for name, array in self.inputs.items()}
-        return self.launch.kept.held(given)
-
-    def _expected(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What is right for what memory holds, and how far off it may be here."""
-        contents, position = self._contents(), self.check.arguments.index
-        held = {
-            name: np.frombuffer(contents[position(name)], array.dtype).reshape(array.shape)
-            for name, array in self.inputs.items()
-        }
-        output = self.check.output
-        values, bound = expected_of(self.oracle, held, dict(self.shape), [output], self.case.id)[output]
-        return values, loosened(values, bound)
-
-    def _is_wrong(self, left: bytes, values: NDArray[Any], loose: NDArray[Any]) -> bool:
-        got = as_array(left, np.dtype(self.check.dtype), values.shape)
-        return got is not None and bool(
-            values.size and compare(self.check.compared_as, got, values, loose).wrong
+    def _is_wrong(self, left: bytes) -> bool:
+        got = as_array(left, np.dtype(self.check.dtype), self.values.shape)
+        return (
+            self.values.size > 0
+            and got is not None
+            and bool(compare(self.check.compared_as, got, self.values, self.loose).wrong)
         )
 
 
