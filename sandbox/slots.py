@@ -1,7 +1,7 @@
 """One of the slots that a machine has for harnesses, which are shared by everybody who grades there.
 
-It is held by the process that has a context, and taken after everything is loaded: what needs no GPU keeps
-nobody waiting. Outside the same files are locked in the same order (`grader.gpu.devices.slot`).
+It is taken after everything is loaded and before there is a context: what needs no GPU keeps nobody waiting.
+Outside the same files are locked in the same order (`grader.gpu.devices.slot`).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -18,21 +19,35 @@ if TYPE_CHECKING:
 _POLL = 0.02
 
 
+@dataclass(frozen=True)
+class Slot:
+    """A slot that is held, and for how many seconds it was waited for."""
+
+    waited: float
+    file: IO[bytes] | None
+
+    def release(self) -> None:
+        """Give it back before its time; a fork of the holder may do that as well, for both share the lock."""
+        if self.file:
+            fcntl.flock(self.file, fcntl.LOCK_UN)
+
+
 @contextmanager
-def slot(paths: Sequence[str]) -> Iterator[float]:
-    """Hold one of the files ``paths`` but the first, which is that of the queue; gives the seconds waited.
+def slot(paths: Sequence[str]) -> Iterator[Slot]:
+    """Hold one of the files ``paths`` but the first, which is that of the queue.
 
     Without files nobody waits for anybody. Raises OSError for a file that cannot be opened.
     """
     begun = time.monotonic()
     with ExitStack() as stack:
+        taken = None
         if paths:
             queue, *slots = (stack.enter_context(Path(path).open("rb")) for path in paths)
             fcntl.flock(queue, fcntl.LOCK_EX)  # the first in the queue looks for a slot, the others wait
-            while not any(try_lock(file, fcntl.LOCK_EX) for file in slots):
+            while (taken := next((file for file in slots if try_lock(file, fcntl.LOCK_EX)), None)) is None:
                 time.sleep(_POLL)
             queue.close()
-        yield time.monotonic() - begun
+        yield Slot(time.monotonic() - begun, taken)
 
 
 def try_lock(lock: IO[bytes], kind: int) -> bool:

@@ -12,6 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from children import Child
+from slots import Slot, slot
 from tasks import is_still_fit, probe, work_off
 
 if TYPE_CHECKING:
@@ -55,16 +56,35 @@ class Supervisor:
         self._may_time = True
 
     def run(self) -> None:
-        """Everything; ``result.json`` is complete when this returns."""
+        """Everything; ``result.json`` is complete when this returns.
+
+        The slot is held from process to process, so that a submission waits for it once.
+        """
         results = self._results
         results.write()
-        while self._is_work_left() and results.health == "ok" and not results.error and not self._enough():
-            self._after(self._worked_off())
-            results.write()
-        if self._timing_since:
-            results.seconds["timing"] = time.monotonic() - self._timing_since
-        results.seconds["cases"] = (self._timing_since or time.monotonic()) - self._begun
+        with slot(self._job.request["slots"]) as held:
+            self._note_wait(held)
+            while self._goes_on():
+                self._after(self._worked_off(held))
+                results.write()
+        self._note_seconds()
         results.write()
+
+    def _note_wait(self, held: Slot) -> None:
+        """The time for everything begins with the slot: to wait for it is nobody's fault."""
+        self._results.seconds["slot"] = held.waited
+        self._end += held.waited
+        self._begun += held.waited
+
+    def _note_seconds(self) -> None:
+        if self._timing_since:
+            self._results.seconds["timing"] = time.monotonic() - self._timing_since
+        self._results.seconds["cases"] = (self._timing_since or time.monotonic()) - self._begun
+
+    def _goes_on(self) -> bool:
+        """Whether there is work left, and a device and a harness that are fit for it."""
+        is_well = self._results.health == "ok" and not self._results.error
+        return self._is_work_left() and is_well and not self._enough()
 
     def _is_work_left(self) -> bool:
         return bool(self._pending) or self._is_to_be_timed()
@@ -75,19 +95,19 @@ class Supervisor:
         asked = bool(self._job.request.get("timing")) and results.timing is None
         return asked and not self._pending and results.all_done()
 
-    def _worked_off(self) -> Ending:
+    def _worked_off(self, held: Slot) -> Ending:
         """One child on all that is left: the cases, and in the same context, if it is fit, the timing."""
         self._current = None
         pending = tuple(self._pending)
         self._may_time = may_time = self._results.all_done(besides=pending)
-        limits = _Limits(self._case_seconds, inf, inf)  # until it has its slot: see `_note_slot`
-        return self._watched(lambda tell: work_off(self._job, pending, tell, may_time=may_time), limits)
-
-    def _note_slot(self, limits: _Limits) -> None:
-        """The time that the child waited for its slot is nobody's: its limits begin now."""
-        limits.end = self._end
-        limits.silence = self._case_seconds + self._job.seconds("probe")
+        limits = _Limits(self._case_seconds, self._case_seconds + self._job.seconds("probe"), self._end)
         self._note_timing(limits)
+
+        def work(tell: Tell) -> None:
+            if work_off(self._job, pending, tell, may_time=may_time):
+                held.release()  # to end a context takes long, and keeps nobody waiting
+
+        return self._watched(work, limits)
 
     def _note_timing(self, limits: _Limits) -> None:
         """Where the child goes on to the timing it waits for a lock, as long as there is time."""
@@ -203,9 +223,7 @@ class Supervisor:
                 return "over"
             for kind, value in messages:
                 getattr(self, f"_hear_{kind}")(value)
-                if kind == "slot":
-                    self._note_slot(limits)
-                elif kind == "end":
+                if kind == "end":
                     self._note_timing(limits)
             now = time.monotonic()
             heard = now if messages else heard
@@ -216,11 +234,6 @@ class Supervisor:
             if now - heard > limits.silence:
                 self._broken = f"its process said nothing for {limits.silence:g} s"
                 return "silent"
-
-    def _hear_slot(self, waited: float) -> None:
-        self._end += waited
-        self._begun += waited
-        self._results.seconds["slot"] = self._results.seconds.get("slot", 0.0) + waited
 
     def _hear_device(self, value: list[Any]) -> None:
         self._results.device = value[0]

@@ -15,7 +15,7 @@ from arena import Exact, Fenced
 from case import run_case
 from faults import DeviceFault
 from loaded import code_of
-from slots import slot, try_lock
+from slots import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,18 +70,13 @@ class Job:
         return device
 
 
-def work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) -> None:
+def work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) -> bool:
     """Launch the pending cases, until one of them takes the context with it; then time, if it may.
 
     It may where all cases were done and the context `is_still_fit`. A context takes 0.1 to 0.4 s to make, and
-    those of a machine are made one after another, so the timing has none of its own unless it must.
+    those of a machine are made one after another, so the timing has none of its own unless it must. Gives
+    whether nothing is left to do.
     """
-    with slot(job.request["slots"]) as waited:
-        tell("slot", waited)
-        _work_off(job, pending, tell, may_time=may_time)
-
-
-def _work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) -> None:
     device = job.device(tell)
     if len(pending) == len(job.cases):
         tell("resources", resources(job, device))
@@ -90,12 +85,14 @@ def _work_off(job: Job, pending: Sequence[int], tell: Tell, *, may_time: bool) -
         tell("begin", at)
         record = _one(job, device, codes, at, Fenced, tell)
         if record["state"] in ENDING:
-            return
+            return False
         may_time = may_time and is_still_fit(record)
     for code in codes.values():
         code.module.forget()
-    if may_time and job.request.get("timing"):
+    asked = bool(job.request.get("timing"))
+    if may_time and asked:
         time_kernels(job, device, tell)
+    return may_time or not asked
 
 
 def is_still_fit(record: Record) -> bool:
