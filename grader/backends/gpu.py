@@ -24,7 +24,7 @@ from grader.messages import clause
 from grader.model import Clause, Finding, FindingKind, Run, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Mapping
     from typing import Self
 
     from grader.backends import PreparedCase
@@ -115,7 +115,7 @@ class GpuBackend(Backend):
                     file,
                     launched,
                     job if build is built else None,
-                    emulated=_emulated([runs[index] for index in indices]),
+                    emulated=_emulated({index: runs[index] for index in indices}),
                 )
             for index in indices:
                 case_runs[index] = _case_run(index, runs[index], observed, problem, self.gpus.races)
@@ -137,7 +137,7 @@ class GpuBackend(Backend):
         launches: tuple[DeviceCase, ...],
         timing: TimingJob | None,
         *,
-        emulated: frozenset[FindingKind] | None,
+        emulated: Mapping[int, frozenset[FindingKind]] | None,
     ) -> tuple[Observed | None, str]:
         """What was observed on a GPU, or what kept us from it."""
         try:
@@ -191,14 +191,14 @@ def _is_followed(run: Run) -> bool:
     return run.completed and not run.error and not run.too_much_work
 
 
-def _emulated(runs: Iterable[Run]) -> frozenset[FindingKind] | None:
-    """The kinds of what the emulator found; None where it did not see every launch to its end."""
-    kinds: set[FindingKind] = set()
-    for run in runs:
-        if not _is_followed(run):
-            return None
-        kinds.update(finding.kind for finding in run.findings if finding.severity is not Severity.INFO)
-    return frozenset(kinds)
+def _emulated(runs: Mapping[int, Run]) -> Mapping[int, frozenset[FindingKind]] | None:
+    """What the emulator found in each case, as kinds; None where it did not see every launch to its end."""
+    if not all(map(_is_followed, runs.values())):
+        return None
+    return {
+        index: frozenset(finding.kind for finding in run.findings if finding.severity is not Severity.INFO)
+        for index, run in runs.items()
+    }
 
 
 def _never_ends(run: Run) -> bool:

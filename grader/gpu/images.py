@@ -9,6 +9,8 @@ from grader.gpu.request import Image, has_variables, name_for, symbols_of, width
 from grader.nvcc import assemble
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grader.gpu.request import DeviceCase
     from grader.model import Argument, Build
     from grader.nvcc import Tools
@@ -27,7 +29,7 @@ class Images:
         """The build that is graded, or the -O0 build; raises OurError where it cannot be assembled."""
         return self._image(self._ptx(optimised=optimised), optimised=optimised)
 
-    def copies(self, cases: tuple[DeviceCase, ...], *, optimised: bool) -> Image:
+    def copies(self, cases: Iterable[DeviceCase], *, optimised: bool) -> Image:
         """The same with a copy of its kernel for each case, under a name of the case's own."""
         names = (name_for(case.index) for case in cases)
         text = with_copies(self._ptx(optimised=optimised), self.built.entry, names)

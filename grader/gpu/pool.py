@@ -27,7 +27,7 @@ from grader.nvcc import compile_own
 from grader.sandbox import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from grader.gpu.devices import Gpu
@@ -123,12 +123,12 @@ def observe(
     cases: tuple[DeviceCase, ...],
     timing: TimingJob | None,
     *,
-    emulated: frozenset[FindingKind] | None = None,
+    emulated: Mapping[int, frozenset[FindingKind]] | None = None,
 ) -> Observed:
     """Run a submission's cases on a GPU; on another one where the first turns out to be sick.
 
-    ``emulated`` is what the emulator found; None where it did not see all. Raises OurError where no GPU is
-    well, or none could do it.
+    ``emulated`` is what the emulator found in each case; None where it did not see all. Raises OurError where
+    no GPU is well, or none could do it.
     """
     last: OurError | None = None
     for gpu in pool.healthy():
@@ -168,7 +168,9 @@ class _Attempt:
     timing: TimingJob | None
 
     def tool_runs(
-        self, new_stage: Callable[[], AbstractContextManager[Tools]], emulated: frozenset[FindingKind] | None
+        self,
+        new_stage: Callable[[], AbstractContextManager[Tools]],
+        emulated: Mapping[int, frozenset[FindingKind]] | None,
     ) -> ToolRuns:
         """Runs under compute-sanitizer's tools, which give way to what is timed."""
         parts = (new_stage, self.pool.sanitizer, self.pool.races, self.file, emulated)

@@ -19,7 +19,7 @@ from grader.gpu.shared_runs import merged, queue_folder, ran_silently
 from grader.sandbox import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -39,6 +39,9 @@ ALONE_WORK, BESIDE_WORK = 2**22, 2**19
 """Cases are given to the tools, the smallest first, until this much work (the product of their sizes): of
 those that a tool alone can judge, and of those that the emulator has judged as well."""
 
+MOST_BORNE_OUT = 4
+"""Cases of a run whose tool only bears out what the emulator saw of all: the first, which students see."""
+
 MOST_OF_RACECHECK, MOST_CLEAN, MOST_ASTRAY = 8, 16, 4
 """Submissions that share a run: fewer under the tool that takes several times as long, and fewer of kernels
 that leave their arrays, for one at fault has all of a run looked at by themselves."""
@@ -49,7 +52,8 @@ class ToolRuns:
     """All tools on one submission, in the sandbox of its ``images``. Every method may raise OurError.
 
     ``new_stage`` makes a sandbox for a run that several submissions share. ``sanitizer`` is the program,
-    empty where there is none. ``emulated`` is what the emulator found, None where it did not see all.
+    empty where there is none. ``emulated`` is what the emulator found in each case, None where it did not see
+    all.
     """
 
     where: Where
@@ -59,29 +63,44 @@ class ToolRuns:
     sanitizer: str
     races: RaceJudge
     file: str
-    emulated: frozenset[FindingKind] | None
+    emulated: Mapping[int, frozenset[FindingKind]] | None
 
     def reports(self, cases: tuple[DeviceCase, ...]) -> tuple[ToolReport, ...]:
         """What the tools say of these cases, all tools at once."""
         names = sanitizer.tools_for(self.races) if self.sanitizer else ()
         if not cases or not names:
             return ()
-        graded = tuple(
-            replace(case, index=case.index + sanitizer.OF_GRADED_BUILD, image=GRADED) for case in cases
-        )
         accusing = tuple(tool for tool in names if self._accuses(tool))
         others = tuple(tool for tool in names if tool not in accusing)
         with ThreadPoolExecutor(2) as pool:
-            named = pool.submit(self._named_reports, accusing, cases, graded)
-            silent = pool.submit(self._silent_reports, others, (*cases, *graded))
+            named = pool.submit(self._named_reports, accusing, cases)
+            silent = pool.submit(self._silent_reports, others, _in_both_builds(cases))
             reports = dict(named.result()) | dict(silent.result())
         left = tuple(tool for tool in names if tool not in reports)
-        reports |= dict(self._named_reports(left, cases, graded))
+        reports |= dict(self._named_reports(left, cases))
         return tuple(sanitizer.of_both_builds(reports[tool]) for tool in names)
 
     def _accuses(self, tool: str) -> bool:
         """Whether a tool will find something, as far as the emulator has seen."""
-        return self.emulated is None or bool(self.emulated & sanitizer.accused_by(tool))
+        return self.emulated is None or bool(self._accused(tool))
+
+    def _accused(self, tool: str) -> frozenset[int]:
+        """The numbers of the cases in which a tool will find something, as far as the emulator has seen."""
+        kinds, emulated = sanitizer.accused_by(tool), self.emulated or {}
+        return frozenset(index for index in emulated if emulated[index] & kinds)
+
+    def _worthwhile(self, tool: str, cases: tuple[DeviceCase, ...]) -> tuple[DeviceCase, ...]:
+        """The cases that a run for this submission alone gets.
+
+        What the emulator saw needs no more than a second witness, and neither does its silence about races.
+        """
+        if self.emulated is None or (tool in sanitizer.OF_RACES and not self.races.asks_emulator):
+            return cases
+        numbers = self._accused(tool)
+        accused = tuple(case for case in cases if case.index in numbers)
+        if not accused and tool not in sanitizer.OF_RACES:
+            return cases
+        return (accused or cases)[:MOST_BORNE_OUT]
 
     def _silent_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
         """What tools say that are silent about launches of one kernel of each build; nothing of findings.
@@ -148,19 +167,18 @@ class ToolRuns:
         """This submission's sandbox for itself, and one of their own for what several share."""
         return nullcontext(self.images.tools) if members == 1 else self.new_stage()
 
-    def _named_reports(
-        self, names: tuple[str, ...], cases: tuple[DeviceCase, ...], graded: tuple[DeviceCase, ...]
-    ) -> Named[ToolReport]:
+    def _named_reports(self, names: tuple[str, ...], cases: tuple[DeviceCase, ...]) -> Named[ToolReport]:
         """What the tools say of cases in the -O0 and the graded build, each launch with a name of its own."""
         if not names:
             return ()
-        images = (
-            (STUDENT, self.images.copies(cases, optimised=False)),
-            (GRADED, self.images.copies(graded, optimised=True)),
+        launches = {tool: _in_both_builds(self._worthwhile(tool, cases)) for tool in names}
+        copied = tuple({case.index: case for case in chain.from_iterable(launches.values())}.values())
+        images = tuple(
+            (image, self.images.copies((case for case in copied if case.image == image), optimised=optimised))
+            for image, optimised in ((STUDENT, False), (GRADED, True))
         )
-        launches = (*cases, *graded)
         with ThreadPoolExecutor(len(names)) as pool:
-            reports = pool.map(lambda tool: self._named_report(tool, images, launches), names)
+            reports = pool.map(lambda tool: self._named_report(tool, images, launches[tool]), names)
             return tuple(zip(names, reports, strict=True))
 
     def _job(
@@ -187,6 +205,12 @@ class ToolRuns:
             if self._accuses(tool) and came_to_nothing and result.outcome.status is not Status.TIME:
                 return sanitizer.read(tool, self.images.tools.sandbox.run(job), cases, self.file)
             return report
+
+
+def _in_both_builds(cases: tuple[DeviceCase, ...]) -> tuple[DeviceCase, ...]:
+    """The launches of the -O0 build, which the student's image holds, and then those of the graded build."""
+    graded = (replace(c, index=c.index + sanitizer.OF_GRADED_BUILD, image=GRADED) for c in cases)
+    return (*cases, *graded)
 
 
 def for_tools(cases: tuple[DeviceCase, ...], races: RaceJudge) -> tuple[DeviceCase, ...]:

@@ -38,6 +38,7 @@ Run: TypeAlias = Callable[[Sequence[JobLaunches]], bool]
 
 ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
+BUILDS = ("student", "graded")
 POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 
 
@@ -122,6 +123,36 @@ def test_what_the_emulator_saw_out_of_bounds_is_copied_at_once_for_those_who_wil
         ("racecheck", False),
         ("synccheck", False),
     ]
+
+
+def cases_alone(device: PretendGpu, tool: str) -> dict[str, list[int]]:
+    """The numbers of the cases that a tool launched with copies, by the build."""
+    jobs = [json.loads(dict(job.files)["request.json"]) for job in device.jobs if tool in job.argv]
+    cases = [case for job in jobs if job["mode"] == "sanitize" for case in job["cases"]]
+    numbers: dict[str, list[int]] = {case["kernel"]: [] for case in cases}
+    for case in cases:
+        numbers[case["kernel"]].append(int(case["name"]) % sanitizer.OF_GRADED_BUILD)
+    return numbers
+
+
+def test_a_tool_that_bears_out_the_emulator_gets_few_of_the_cases_that_it_accuses() -> None:
+    """The first of them, in both builds."""
+    device = PretendGpu()
+    grade = graded(device, REACHES_OUT)
+    (memory,) = [item.result for item in grade.items if item.result.item.id == "memory"]
+    numbers = {case.case.id: number for number, case in enumerate(grade.cases)}
+    accused = [numbers[finding.case] for finding in memory.findings if finding.case]
+    launched = cases_alone(device, "memcheck")
+    assert launched["student"] == launched["graded"]
+    assert len(launched["graded"]) == tool_runs.MOST_BORNE_OUT < len(grade.cases)
+    assert accused[0] in launched["graded"]
+
+
+def test_where_only_its_word_counts_a_tool_gets_all_cases() -> None:
+    """The emulator may have seen races, but has no say in them."""
+    device = PretendGpu()
+    graded(device, SOLUTION.replace(b"__syncthreads();", b""), replace(POOL, races=RaceJudge.SANITIZER))
+    assert len(cases_alone(device, "racecheck")["graded"]) > tool_runs.MOST_BORNE_OUT
 
 
 def test_gpus_of_one_model_share_runs_of_all_tools_but_racecheck(monkeypatch: pytest.MonkeyPatch) -> None:
