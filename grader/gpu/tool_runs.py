@@ -40,7 +40,7 @@ ALONE_WORK, BESIDE_WORK = 2**22, 2**19
 those that a tool alone can judge, and of those that the emulator has judged as well."""
 
 MOST_BORNE_OUT = 4
-"""Cases of a run whose tool only bears out what the emulator saw of all: the first, which students see."""
+"""Cases in which a tool only bears out what the emulator saw of all of them."""
 
 MOST_OF_RACECHECK, MOST_CLEAN, MOST_ASTRAY = 8, 16, 4
 """Submissions that share a run: fewer under the tool that takes several times as long, and fewer of kernels
@@ -74,7 +74,7 @@ class ToolRuns:
         others = tuple(tool for tool in names if tool not in accusing)
         with ThreadPoolExecutor(2) as pool:
             named = pool.submit(self._named_reports, accusing, cases)
-            silent = pool.submit(self._silent_reports, others, _in_both_builds(cases))
+            silent = pool.submit(self._silent_reports, others, cases)
             reports = dict(named.result()) | dict(silent.result())
         left = tuple(tool for tool in names if tool not in reports)
         reports |= dict(self._named_reports(left, cases))
@@ -90,9 +90,9 @@ class ToolRuns:
         return frozenset(index for index in emulated if emulated[index] & kinds)
 
     def _worthwhile(self, tool: str, cases: tuple[DeviceCase, ...]) -> tuple[DeviceCase, ...]:
-        """The cases that a run for this submission alone gets.
+        """The cases that a tool gets: a few, where it only is a second witness of what the emulator saw.
 
-        What the emulator saw needs no more than a second witness, and neither does its silence about races.
+        That is so of findings, whose word is enough, and of races, where the tool's word costs nothing.
         """
         if self.emulated is None or (tool in sanitizer.OF_RACES and not self.races.asks_emulator):
             return cases
@@ -100,10 +100,10 @@ class ToolRuns:
         accused = tuple(case for case in cases if case.index in numbers)
         if not accused and tool not in sanitizer.OF_RACES:
             return cases
-        return (accused or cases)[:MOST_BORNE_OUT]
+        return _spread(accused or cases, MOST_BORNE_OUT)
 
-    def _silent_reports(self, names: tuple[str, ...], launches: tuple[DeviceCase, ...]) -> Named[ToolReport]:
-        """What tools say that are silent about launches of one kernel of each build; nothing of findings.
+    def _silent_reports(self, names: tuple[str, ...], cases: tuple[DeviceCase, ...]) -> Named[ToolReport]:
+        """What tools say that are silent about cases in one kernel of each build; nothing of findings.
 
         It takes less than a copy for each launch: a tool rewrites every kernel that is loaded. And others'
         launches may share the run.
@@ -114,13 +114,12 @@ class ToolRuns:
             (STUDENT, self.images.plain(optimised=False)),
             (GRADED, self.images.plain(optimised=True)),
         )
-        own = launches_of(images, launches)
 
         def report(tool: str) -> Named[ToolReport]:
-            command = sanitizer.command(tool, self.sanitizer)
+            launches = _in_both_builds(self._worthwhile(tool, cases))
             is_clear = ran_silently(
-                self._queue(tool, command),
-                own,
+                self._queue(tool, sanitizer.command(tool, self.sanitizer)),
+                launches_of(images, launches),
                 lambda members: self._is_silent(tool, members),
                 self._most(tool),
             )
@@ -205,6 +204,11 @@ class ToolRuns:
             if self._accuses(tool) and came_to_nothing and result.outcome.status is not Status.TIME:
                 return sanitizer.read(tool, self.images.tools.sandbox.run(job), cases, self.file)
             return report
+
+
+def _spread(cases: tuple[DeviceCase, ...], most: int) -> tuple[DeviceCase, ...]:
+    """So many cases at most, the first among them, and the others at equal distances."""
+    return cases[:: -(-len(cases) // most)]
 
 
 def _in_both_builds(cases: tuple[DeviceCase, ...]) -> tuple[DeviceCase, ...]:

@@ -38,7 +38,6 @@ Run: TypeAlias = Callable[[Sequence[JobLaunches]], bool]
 
 ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
-BUILDS = ("student", "graded")
 POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 
 
@@ -125,34 +124,44 @@ def test_what_the_emulator_saw_out_of_bounds_is_copied_at_once_for_those_who_wil
     ]
 
 
-def cases_alone(device: PretendGpu, tool: str) -> dict[str, list[int]]:
-    """The numbers of the cases that a tool launched with copies, by the build."""
-    jobs = [json.loads(dict(job.files)["request.json"]) for job in device.jobs if tool in job.argv]
-    cases = [case for job in jobs if job["mode"] == "sanitize" for case in job["cases"]]
-    numbers: dict[str, list[int]] = {case["kernel"]: [] for case in cases}
-    for case in cases:
-        numbers[case["kernel"]].append(int(case["name"]) % sanitizer.OF_GRADED_BUILD)
+def cases_under(device: PretendGpu, tool: str) -> dict[str, list[int]]:
+    """The numbers of the cases that a tool's run launched, by the build."""
+    (job,) = (json.loads(dict(job.files)["request.json"]) for job in device.jobs if tool in job.argv)
+    numbers: dict[str, list[int]] = {"student": [], "graded": []}
+    for case in job["cases"]:
+        number, build = case["name"].rpartition("-")[2], case["kernel"].rpartition("-")[2]
+        numbers[build].append(int(number) % sanitizer.OF_GRADED_BUILD)
     return numbers
 
 
 def test_a_tool_that_bears_out_the_emulator_gets_few_of_the_cases_that_it_accuses() -> None:
-    """The first of them, in both builds."""
+    """The first of them is among these, in both builds."""
     device = PretendGpu()
     grade = graded(device, REACHES_OUT)
     (memory,) = [item.result for item in grade.items if item.result.item.id == "memory"]
     numbers = {case.case.id: number for number, case in enumerate(grade.cases)}
     accused = [numbers[finding.case] for finding in memory.findings if finding.case]
-    launched = cases_alone(device, "memcheck")
+    launched = cases_under(device, "memcheck")
     assert launched["student"] == launched["graded"]
-    assert len(launched["graded"]) == tool_runs.MOST_BORNE_OUT < len(grade.cases)
+    assert 1 < len(launched["graded"]) <= tool_runs.MOST_BORNE_OUT < len(grade.cases)
     assert accused[0] in launched["graded"]
 
 
-def test_where_only_its_word_counts_a_tool_gets_all_cases() -> None:
-    """The emulator may have seen races, but has no say in them."""
+def test_tools_of_races_look_at_few_cases_and_those_whose_silence_counts_at_all() -> None:
+    """Beside the emulator the word of the former costs nothing."""
     device = PretendGpu()
-    graded(device, SOLUTION.replace(b"__syncthreads();", b""), replace(POOL, races=RaceJudge.SANITIZER))
-    assert len(cases_alone(device, "racecheck")["graded"]) > tool_runs.MOST_BORNE_OUT
+    graded(device, SOLUTION)
+    launched = {tool: len(cases_under(device, tool)["graded"]) for tool in sanitizer.TOOLS}
+    assert launched["racecheck"] == launched["synccheck"] <= tool_runs.MOST_BORNE_OUT
+    assert launched["memcheck"] == launched["initcheck"] > tool_runs.MOST_BORNE_OUT
+
+
+@pytest.mark.parametrize("source", [SOLUTION, SOLUTION.replace(b"__syncthreads();", b"")])
+def test_where_only_its_word_counts_a_tool_gets_all_cases(source: bytes) -> None:
+    """The emulator may have seen races or none, but has no say in them."""
+    device = PretendGpu()
+    graded(device, source, replace(POOL, races=RaceJudge.SANITIZER))
+    assert cases_under(device, "racecheck") == cases_under(device, "memcheck")
 
 
 def test_gpus_of_one_model_share_runs_of_all_tools_but_racecheck(monkeypatch: pytest.MonkeyPatch) -> None:
