@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.errors import ToolMissing
+from grader.errors import OurError, ToolMissing
 from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
 from grader.nvcc.source import SOURCE_NAME, harmless, part, problem
 from grader.nvcc.toolchain import UNIT
@@ -56,6 +56,9 @@ _LIBRARY_HEADERS = {
     "mpi.h": "MPI",
 }
 """Headers of libraries that a toolkit may come without, by the names that students include."""
+
+_WINDOWS_HEADERS = frozenset(("windows.h", "conio.h", "process.h", "tchar.h", "stdafx.h"))
+"""Headers of Windows and of its compiler, by their names in small letters."""
 
 _OPTION = re.compile(r" \[-W[\w=+-]+\]$")
 _ADVICE = re.compile(r" \(use -f[^)]*\)")
@@ -232,6 +235,18 @@ def missing_header(message: Message) -> str:
     return missing["name"] if missing and message.error else ""
 
 
+def require_libraries(messages: Iterable[Message], files: Files) -> None:
+    """Raise OurError where the only thing wrong is that libraries are not installed here."""
+    errors = [message for message in messages if message.error]
+    names = [missing_header(message) for message in errors]
+    if not (names and all(name in _LIBRARY_HEADERS for name in names)):
+        return
+    file, line = _place(errors[0], files)
+    library = f"{_LIBRARY_HEADERS[names[0]]}, whose header `{names[0]}` is not installed"
+    advice = "remove the #include if nothing of it is used"
+    raise OurError(f"not supported here: {library}: {file}, line {line}; {advice}")
+
+
 def check_toolchain(messages: Iterable[Message], files: Files) -> None:
     """Raise ToolMissing where a message shows that the toolchain is incomplete or does not fit together."""
     for message in messages:
@@ -297,6 +312,10 @@ def _missing_header(message: Message, files: Files) -> Finding:
     alike = get_close_matches(name, files.headers, 1)
     if name in _LIBRARY_HEADERS:
         hint = part("header-of-library", library=_LIBRARY_HEADERS[name])
+    elif name.lower() in _WINDOWS_HEADERS:
+        hint = part("header-of-windows")
+    elif "\\" in name:
+        hint = part("slashes-in-include", path=harmless(name.replace("\\", "/")))
     elif alike:
         hint = part("did-you-mean", name=alike[0])
     elif files.headers:

@@ -141,6 +141,7 @@ class ProgramCompiler(Compiler):
         messages = diagnostics.read_messages(driver.without_own_words(log))
         if not outcome.ok:
             require_no_nested_launch(self.files.source, messages)
+            diagnostics.require_libraries(messages, replace(self.files, checked=True))
             raise self._not_compiled(log, messages, noted, outcome)
         code = self._left(result.file(OBJECT), "what-is-compiled")
         return Compiled(code, result.file(_KEPT_PTX), result.file(_KEPT_UNIT), messages)
@@ -336,10 +337,11 @@ def _compiler(
 
 
 def _outcome(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> tuple[Build, bool]:
-    """The build, and whether it would come out the same another time."""
+    """The build, and whether it would come out the same another time; raises OurError for a library."""
     try:
         result, lasting = _built(compiler, tools, interface), True
     except CompileRefused as refusal:
+        driver.require_libraries(refusal.messages)
         result, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
     seconds = tuple(compiler.seconds.items())
     return replace(
@@ -437,9 +439,8 @@ def _require_sizes(compiler: ProgramCompiler, sizes: Named[int]) -> None:
     """Raise CompileRefused for the first size that no file defines."""
     names = tuple((name, ()) for name, _ in sizes)
     for name in undefined_sizes(names, (text for _, text in compiler.sources))[:1]:
-        value = dict(sizes)[name]
         file = compiler.files.source
-        raise CompileRefused((problem(FindingCode.SIZE_TO_DEFINE, file, name=name, value=value),))
+        raise CompileRefused((problem(FindingCode.SIZE_TO_DEFINE, file, name=name, value=dict(sizes)[name]),))
 
 
 def _caller(compiler: ProgramCompiler, tools: Tools, interface: FunctionInterface, code: bytes) -> Caller:

@@ -164,6 +164,30 @@ def test_names_that_nobody_defines_are_told_with_their_lines(compile_program: Co
     assert "a function of cuBLAS" in second
 
 
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        (
+            "#include <cudnn.h>\nint main() {}\n",
+            "cuDNN, whose header `cudnn.h` is not installed: homework.cu, line 1",
+        ),
+        (
+            'extern "C" int cublasCreate_v2(void *);\nint main() { return cublasCreate_v2(0); }\n',
+            "cuBLAS, which programs are not linked with: `cublasCreate_v2`, line 2",
+        ),
+        (
+            'extern "C" int cuInit(unsigned);\nint main() { return cuInit(0); }\n',
+            "the CUDA driver's library, which programs are not linked with: `cuInit`, line 2",
+        ),
+    ],
+)
+def test_a_library_that_is_not_here_is_our_limit(compile_program: Compile, wanted: str, reason: str) -> None:
+    """Such a program may be right where it was written."""
+    built = compile_program(wanted)
+    assert (built.ok, built.findings) == (False, ())
+    assert built.error.startswith(f"not supported here: {reason}")
+
+
 def test_a_file_without_main_is_told_so(compile_program: Compile) -> None:
     """The most common mistake of who hands in a kernel where a program is asked for."""
     built = compile_program("__global__ void k(int *p) { *p = 1; }\n")

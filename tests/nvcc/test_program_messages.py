@@ -67,6 +67,20 @@ def test_a_missing_header_of_a_library_names_the_library(header: str, library: s
     )
 
 
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("windows.h", "it belongs to Windows, and programs run on Linux here: remove what uses it"),
+        (r"thrust\sort.h", "write `thrust/sort.h`, with slashes, which every system understands"),
+    ],
+)
+def test_what_only_windows_understands_is_told_so(header: str, hint: str) -> None:
+    """Rather than to hand such a header in."""
+    message = Message(True, f"{header}: No such file or directory", SOURCE_NAME, 1)
+    (finding,) = diagnostics.errors((message,), diagnostics.Files("x.cu", 3))
+    assert finding.message == f"the header `{header}` was not found; {hint}"
+
+
 def test_no_main_is_one_message_without_a_line() -> None:
     """It is the start-up code that asks for it."""
     (message,) = driver.linker_messages(MAIN, ())
