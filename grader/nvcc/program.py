@@ -24,6 +24,7 @@ from grader.nvcc.kernel import student_names
 from grader.nvcc.runtime import OBJECT as STAND_IN
 from grader.nvcc.runtime import call_lines, calls_of_runtime, stand_in
 from grader.nvcc.source import (
+    EARLIER_CUDA,
     SOURCE_NAME,
     compile_files,
     harmless,
@@ -215,7 +216,8 @@ class ProgramCompiler(Compiler):
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
         device_code = (_RELAXED, _LAMBDAS) if self._has_lambdas else (_RELAXED,)
-        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}", *device_code)
+        earlier = ("-include", EARLIER_CUDA) if EARLIER_CUDA in dict(self.sources) else ()
+        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}", *device_code, *earlier)
 
     def _check_files(self, result: Result) -> str:
         """Refuse a file that read what is nobody's business; gives what the preprocessors noted."""
@@ -402,14 +404,8 @@ def _with_device_code(build: Build, parts: list[_UnitBuild], program: bytes) -> 
         lines = tuple((address, line) for address, (name, line) in places.items() if name == label)
         pieces[label] = replace(piece, call_lines=lines)
     main = pieces[SOURCE_NAME]
-    return replace(
-        build,
-        program=program,
-        ptx=main.ptx,
-        hazard_ptx=main.hazard_ptx,
-        call_lines=main.call_lines,
-        others=tuple((unit.file, pieces[unit.label]) for unit in units),
-    )
+    build = replace(build, program=program, others=tuple((unit.file, pieces[unit.label]) for unit in units))
+    return replace(build, ptx=main.ptx, hazard_ptx=main.hazard_ptx, call_lines=main.call_lines)
 
 
 def _linked(compiler: ProgramCompiler, objects: Objects, stand_in: bytes, called: Caller | None) -> bytes:

@@ -123,6 +123,14 @@ PROGRAM_HEADERS = (
 without them get ours, which need no library. Those of ours that include others stand before them."""
 
 
+EARLIER_CUDA = "before_cuda_13.h"
+"""The header that every source begins with where a program calls CUDA as it was before version 13."""
+
+_EARLIER_CALL = re.compile(
+    rb"\b(?:cudaThreadSynchronize|cudaThreadExit|cudaMemPrefetchAsync|cudaMemAdvise)\b"
+)
+
+
 def compile_files(
     submission: Submission, interface: KernelInterface | ProgramInterface | FunctionInterface
 ) -> Named[bytes]:
@@ -130,7 +138,7 @@ def compile_files(
 
     The assignment's header wins over a student's copy. A student's header whose name is not a plain one
     is left out; the compiler then says that it is missing. A program that includes one of PROGRAM_HEADERS and
-    has none gets ours.
+    has none gets ours, and EARLIER_CUDA comes with what it is for.
     """
     handed_in = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
     ours = {name: text.encode() for name, text in interface.include}
@@ -142,11 +150,13 @@ def compile_files(
 
 
 def _with_program_headers(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files, and of PROGRAM_HEADERS those that one of them includes and that are not there."""
+    """The files, with those of PROGRAM_HEADERS that are missing, and with EARLIER_CUDA where it is needed."""
     complete = dict(files)
     for name in PROGRAM_HEADERS:
         if name not in complete and any(_includes(name, text) for text in complete.values()):
             complete[name] = (headers_folder() / name).read_bytes()
+    if any(map(_EARLIER_CALL.search, complete.values())):
+        complete[EARLIER_CUDA] = (headers_folder() / EARLIER_CUDA).read_bytes()
     return complete
 
 

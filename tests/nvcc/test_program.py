@@ -101,10 +101,23 @@ int main() { float *d = nullptr; largest<<<1, 1>>>(d); each<<<1, 8>>>([=] __devi
     assert "_Z7largestPf" in built.hazard_ptx
 
 
-def test_a_prefetch_in_the_form_before_cuda_13_is_told_the_new_one(compile_program: Compile) -> None:
-    """Books and tutorials give it the number of a device."""
-    built = compile_program("int main() { cudaMemPrefetchAsync((void *)0, 4, 0, 0); }\n")
-    assert "changed by CUDA 13: write `{cudaMemLocationTypeDevice, device}`" in built.findings[0].message
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cudaMemPrefetchAsync((void *)0, 4, 0)",
+        "cudaMemPrefetchAsync((void *)0, 4, cudaCpuDeviceId, nullptr)",
+        "cudaMemPrefetchAsync((void *)0, 4, {cudaMemLocationTypeDevice, 0}, 0, nullptr)",
+        "cudaMemAdvise((void *)0, 4, cudaMemAdviseSetReadMostly, 0)",
+        "cudaThreadSynchronize()",
+        "cudaThreadExit()",
+    ],
+)
+def test_calls_as_they_were_before_cuda_13_compile(compile_program: Compile, call: str) -> None:
+    """Books, tutorials and courses have them; the file may define one itself, as CUDA 13 asks for it."""
+    built = compile_program(
+        f"#define cudaThreadExit() cudaDeviceReset()\nint main() {{ return {call} != cudaSuccess; }}\n"
+    )
+    assert (built.ok, built.warnings, built.calls_device) == (True, (), True)
 
 
 def test_a_kernel_that_launches_kernels_is_our_limit(compile_program: Compile) -> None:

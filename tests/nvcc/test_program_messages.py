@@ -81,6 +81,13 @@ def test_what_only_windows_understands_is_told_so(header: str, hint: str) -> Non
     assert finding.message == f"the header `{header}` was not found; {hint}"
 
 
+def test_a_location_that_cuda_13_wants_is_told_how_to_write() -> None:
+    """Books and tutorials give a prefetch the number of a device."""
+    text = 'no suitable constructor exists to convert from "int" to "cudaMemLocation"'
+    (finding,) = diagnostics.errors((Message(True, text, SOURCE_NAME, 1),), diagnostics.Files("x.cu", 3))
+    assert "changed by CUDA 13: write `{cudaMemLocationTypeDevice, device}`" in finding.message
+
+
 def test_no_main_is_one_message_without_a_line() -> None:
     """It is the start-up code that asks for it."""
     (message,) = driver.linker_messages(MAIN, ())
