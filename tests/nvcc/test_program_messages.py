@@ -55,7 +55,8 @@ def test_a_library_that_is_missing_is_told_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "library"), [("opencv2/opencv.hpp", "OpenCV"), ("cublas_v2.h", "cuBLAS"), ("mpi.h", "MPI")]
+    ("header", "library"),
+    [("opencv2/opencv.hpp", "OpenCV"), ("cublas_v2.h", "cuBLAS"), ("boost/any.hpp", "Boost")],
 )
 def test_a_missing_header_of_a_library_names_the_library(header: str, library: str) -> None:
     """Rather than the headers of the assignment, which are no help there."""
@@ -86,6 +87,13 @@ def test_a_location_that_cuda_13_wants_is_told_how_to_write() -> None:
     text = 'no suitable constructor exists to convert from "int" to "cudaMemLocation"'
     (finding,) = diagnostics.errors((Message(True, text, SOURCE_NAME, 1),), diagnostics.Files("x.cu", 3))
     assert "changed by CUDA 13: write `{cudaMemLocationTypeDevice, device}`" in finding.message
+
+
+def test_a_reference_to_a_texture_is_told_to_be_an_object_now() -> None:
+    """Tutorials for CUDA before version 12 declare `texture<float, 2>`."""
+    message = Message(True, "texture is not a template", SOURCE_NAME, 1)
+    (finding,) = diagnostics.errors((message,), diagnostics.Files("x.cu", 3))
+    assert "removed from CUDA by version 13: use `cudaTextureObject_t`" in finding.message
 
 
 def test_no_main_is_one_message_without_a_line() -> None:
