@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from grader.errors import OurError, ToolMissing
 from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
-from grader.nvcc.source import SOURCE_NAME, harmless, part, problem
+from grader.nvcc.source import EARLIER_CUDA, SOURCE_NAME, harmless, part, problem
 from grader.nvcc.toolchain import UNIT
 
 if TYPE_CHECKING:
@@ -325,7 +325,8 @@ def foreign_file(path: str, files: Files, included_at: tuple[str, int] | None) -
 def _missing_header(message: Message, files: Files) -> Finding:
     missing = _MISSING.match(message.text)
     name = missing["name"] if missing else ""
-    alike = get_close_matches(name, files.headers, 1)
+    headers = [header for header in files.headers if header != EARLIER_CUDA]
+    alike = get_close_matches(name, headers, 1)
     if library := _library(name):
         hint = part("header-of-library", library=library)
     elif name.lower() in _WINDOWS_HEADERS:
@@ -334,8 +335,8 @@ def _missing_header(message: Message, files: Files) -> Finding:
         hint = part("slashes-in-include", path=harmless(name.replace("\\", "/")))
     elif alike:
         hint = part("did-you-mean", name=alike[0])
-    elif files.headers:
-        hint = part("headers-there", headers=", ".join(f"`{header}`" for header in files.headers[:8]))
+    elif headers:
+        hint = part("headers-there", headers=", ".join(f"`{header}`" for header in headers[:8]))
     else:
         hint = part("hand-header-in")
     return problem(FindingCode.HEADER_NOT_FOUND, name=harmless(name), hint=hint)

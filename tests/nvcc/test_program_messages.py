@@ -13,7 +13,7 @@ from grader.model import FindingCode
 from grader.nvcc import diagnostics, driver
 from grader.nvcc.diagnostics import Message
 from grader.nvcc.driver import undefined_names
-from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc.source import EARLIER_CUDA, SOURCE_NAME
 
 LD = "/usr/bin/ld: "
 MAIN = f"{LD}/usr/lib/Scrt1.o: in function `_start':\n(.text+0x17): undefined reference to `main'\n"
@@ -87,6 +87,13 @@ def test_a_location_that_cuda_13_wants_is_told_how_to_write() -> None:
     text = 'no suitable constructor exists to convert from "int" to "cudaMemLocation"'
     (finding,) = diagnostics.errors((Message(True, text, SOURCE_NAME, 1),), diagnostics.Files("x.cu", 3))
     assert "changed by CUDA 13: write `{cudaMemLocationTypeDevice, device}`" in finding.message
+
+
+def test_a_header_of_ours_is_not_among_those_that_are_there() -> None:
+    """Nobody asked for the one that programs for an earlier CUDA begin with."""
+    message = Message(True, "mine.h: No such file or directory", SOURCE_NAME, 1)
+    files = diagnostics.Files("x.cu", 3, ("npy.h", EARLIER_CUDA))
+    assert diagnostics.errors((message,), files)[0].message.endswith("the headers that are there: `npy.h`")
 
 
 def test_a_reference_to_a_texture_is_told_to_be_an_object_now() -> None:
