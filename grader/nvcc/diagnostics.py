@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.errors import ToolMissing
+from grader.errors import OurError, ToolMissing
 from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
-from grader.nvcc.source import SOURCE_NAME, harmless, part, problem
+from grader.nvcc.source import EARLIER_CUDA, SOURCE_NAME, harmless, part, problem
 from grader.nvcc.toolchain import UNIT
 
 if TYPE_CHECKING:
@@ -45,17 +45,30 @@ _LIBRARY_HEADERS = {
     **dict.fromkeys(("curand.h", "curand_kernel.h"), "cuRAND"),
     **dict.fromkeys(("cusolverDn.h", "cusolverSp.h"), "cuSOLVER"),
     "cusparse.h": "cuSPARSE",
-    **dict.fromkeys(
-        ("opencv.hpp", "opencv2/opencv.hpp", "opencv2/core.hpp", "opencv2/core/core.hpp"), "OpenCV"
-    ),
-    **dict.fromkeys(("opencv2/highgui.hpp", "opencv2/highgui/highgui.hpp", "opencv2/imgproc.hpp"), "OpenCV"),
-    **dict.fromkeys(("GL/glut.h", "GL/gl.h", "GL/glew.h", "GL/freeglut.h"), "OpenGL"),
-    **dict.fromkeys(("CL/cl.h", "CL/opencl.h"), "OpenCL"),
+    **dict.fromkeys(("npp.h", "nppi.h"), "NPP"),
+    "nvToolsExt.h": "NVTX",
     "cudnn.h": "cuDNN",
     "nccl.h": "NCCL",
     "mpi.h": "MPI",
+    "opencv.hpp": "OpenCV",
+    **dict.fromkeys(("helper_math.h", "helper_image.h", "helper_cuda_gl.h"), "NVIDIA's samples"),
+    **dict.fromkeys(("cutil.h", "cutil_inline.h"), "NVIDIA's samples"),
 }
 """Headers of libraries that a toolkit may come without, by the names that students include."""
+
+_LIBRARY_FOLDERS = {
+    **dict.fromkeys(("opencv2", "opencv"), "OpenCV"),
+    "GL": "OpenGL",
+    "CL": "OpenCL",
+    "nvtx3": "NVTX",
+    "boost": "Boost",
+    "Eigen": "Eigen",
+    "cutlass": "CUTLASS",
+}
+"""The folders that other libraries have their headers in."""
+
+_WINDOWS_HEADERS = frozenset(("windows.h", "conio.h", "process.h", "tchar.h", "stdafx.h"))
+"""Headers of Windows and of its compiler, by their names in small letters."""
 
 _OPTION = re.compile(r" \[-W[\w=+-]+\]$")
 _ADVICE = re.compile(r" \(use -f[^)]*\)")
@@ -232,6 +245,24 @@ def missing_header(message: Message) -> str:
     return missing["name"] if missing and message.error else ""
 
 
+def require_libraries(messages: Iterable[Message], files: Files) -> None:
+    """Raise OurError where the only thing wrong is that libraries are not installed here."""
+    errors = [message for message in messages if message.error]
+    names = [missing_header(message) for message in errors]
+    if not (names and all(map(_library, names))):
+        return
+    file, line = _place(errors[0], files)
+    library = f"{_library(names[0])}, whose header `{names[0]}` is not installed"
+    advice = "remove the #include if nothing of it is used"
+    raise OurError(f"not supported here: {library}: {file}, line {line}; {advice}")
+
+
+def _library(header: str) -> str:
+    """The library that a header belongs to; empty where it is of none that many programs use."""
+    folder, slash, _ = header.partition("/")
+    return _LIBRARY_HEADERS.get(header, "") or (_LIBRARY_FOLDERS.get(folder, "") if slash else "")
+
+
 def check_toolchain(messages: Iterable[Message], files: Files) -> None:
     """Raise ToolMissing where a message shows that the toolchain is incomplete or does not fit together."""
     for message in messages:
@@ -294,13 +325,18 @@ def foreign_file(path: str, files: Files, included_at: tuple[str, int] | None) -
 def _missing_header(message: Message, files: Files) -> Finding:
     missing = _MISSING.match(message.text)
     name = missing["name"] if missing else ""
-    alike = get_close_matches(name, files.headers, 1)
-    if name in _LIBRARY_HEADERS:
-        hint = part("header-of-library", library=_LIBRARY_HEADERS[name])
+    headers = [header for header in files.headers if header != EARLIER_CUDA]
+    alike = get_close_matches(name, headers, 1)
+    if library := _library(name):
+        hint = part("header-of-library", library=library)
+    elif name.lower() in _WINDOWS_HEADERS:
+        hint = part("header-of-windows")
+    elif "\\" in name:
+        hint = part("slashes-in-include", path=harmless(name.replace("\\", "/")))
     elif alike:
         hint = part("did-you-mean", name=alike[0])
-    elif files.headers:
-        hint = part("headers-there", headers=", ".join(f"`{header}`" for header in files.headers[:8]))
+    elif headers:
+        hint = part("headers-there", headers=", ".join(f"`{header}`" for header in headers[:8]))
     else:
         hint = part("hand-header-in")
     return problem(FindingCode.HEADER_NOT_FOUND, name=harmless(name), hint=hint)
@@ -323,7 +359,9 @@ def _capped(findings: list[Finding], what: str) -> tuple[Finding, ...]:
 
 
 _GONE_NAME = re.compile(
-    r'(?:identifier|has no member) "(?P<name>\w+)"|"(?P<other>\w+)" has not been declared', re.ASCII
+    r'(?:identifier|has no member) "(?P<name>\w+)"|"(?P<other>\w+)" has not been declared'
+    r"|^(?P<template>texture|surface) is not a template$",
+    re.ASCII,
 )
 
 _LOCATION_WANTED = 'to "cudaMemLocation"'
@@ -338,6 +376,8 @@ _INSTEAD = {
     "cudaThreadGetLimit": "cudaDeviceGetLimit()",
     "cudaThreadSetCacheConfig": "cudaDeviceSetCacheConfig()",
     "cudaThreadGetCacheConfig": "cudaDeviceGetCacheConfig()",
+    "texture": "cudaTextureObject_t",
+    "surface": "cudaSurfaceObject_t",
     "cudaBindTexture": "cudaCreateTextureObject()",
     "cudaBindTexture2D": "cudaCreateTextureObject()",
     "cudaBindTextureToArray": "cudaCreateTextureObject()",
@@ -355,4 +395,4 @@ _INSTEAD = {
 def replacement_of_removed(message: str) -> str:
     """What to write for a name that CUDA 13 has no more; empty where an error is about something else."""
     match = _GONE_NAME.search(message)
-    return _INSTEAD.get(match["name"] or match["other"], "") if match else ""
+    return _INSTEAD.get(match[match.lastgroup or 0], "") if match else ""

@@ -11,14 +11,14 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.errors import ToolMissing
+from grader.errors import OurError, ToolMissing
 from grader.model import Clause, Finding, FindingCode
 from grader.nvcc.diagnostics import Message
 from grader.nvcc.source import SOURCE_NAME, harmless, part, problem
 from grader.sandbox import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from grader.sandbox import Outcome
 
@@ -157,6 +157,19 @@ def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:
         if firsts.get(library := _library(match["name"])) is match or not library
     ]
     return tuple(dict.fromkeys(messages)) or (_linker_refusal(lines),)
+
+
+def require_libraries(messages: Collection[Message]) -> None:
+    """Raise OurError where the only thing wrong is that programs are not linked with libraries."""
+    problems = [message.problem for message in messages]
+    names = [str(dict(one.details).get("name", "")) for one in problems if one is not None]
+    libraries = list(map(_library, names))
+    if libraries and len(names) == len(problems) and all(libraries):
+        library = "the CUDA driver's library" if libraries[0] == _DRIVER else libraries[0]
+        line = next((f", line {message.line}" for message in messages if message.line), "")
+        raise OurError(
+            f"not supported here: {library}, which programs are not linked with: `{names[0]}`{line}"
+        )
 
 
 def too_large(log: str) -> bool:

@@ -24,6 +24,7 @@ from grader.nvcc.kernel import student_names
 from grader.nvcc.runtime import OBJECT as STAND_IN
 from grader.nvcc.runtime import call_lines, calls_of_runtime, stand_in
 from grader.nvcc.source import (
+    EARLIER_CUDA,
     SOURCE_NAME,
     compile_files,
     harmless,
@@ -141,6 +142,7 @@ class ProgramCompiler(Compiler):
         messages = diagnostics.read_messages(driver.without_own_words(log))
         if not outcome.ok:
             require_no_nested_launch(self.files.source, messages)
+            diagnostics.require_libraries(messages, replace(self.files, checked=True))
             raise self._not_compiled(log, messages, noted, outcome)
         code = self._left(result.file(OBJECT), "what-is-compiled")
         return Compiled(code, result.file(_KEPT_PTX), result.file(_KEPT_UNIT), messages)
@@ -214,7 +216,8 @@ class ProgramCompiler(Compiler):
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
         device_code = (_RELAXED, _LAMBDAS) if self._has_lambdas else (_RELAXED,)
-        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}", *device_code)
+        earlier = ("-include", EARLIER_CUDA) if EARLIER_CUDA in dict(self.sources) else ()
+        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}", *device_code, *earlier)
 
     def _check_files(self, result: Result) -> str:
         """Refuse a file that read what is nobody's business; gives what the preprocessors noted."""
@@ -336,10 +339,11 @@ def _compiler(
 
 
 def _outcome(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> tuple[Build, bool]:
-    """The build, and whether it would come out the same another time."""
+    """The build, and whether it would come out the same another time; raises OurError for a library."""
     try:
         result, lasting = _built(compiler, tools, interface), True
     except CompileRefused as refusal:
+        driver.require_libraries(refusal.messages)
         result, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
     seconds = tuple(compiler.seconds.items())
     return replace(
@@ -400,14 +404,8 @@ def _with_device_code(build: Build, parts: list[_UnitBuild], program: bytes) -> 
         lines = tuple((address, line) for address, (name, line) in places.items() if name == label)
         pieces[label] = replace(piece, call_lines=lines)
     main = pieces[SOURCE_NAME]
-    return replace(
-        build,
-        program=program,
-        ptx=main.ptx,
-        hazard_ptx=main.hazard_ptx,
-        call_lines=main.call_lines,
-        others=tuple((unit.file, pieces[unit.label]) for unit in units),
-    )
+    build = replace(build, program=program, others=tuple((unit.file, pieces[unit.label]) for unit in units))
+    return replace(build, ptx=main.ptx, hazard_ptx=main.hazard_ptx, call_lines=main.call_lines)
 
 
 def _linked(compiler: ProgramCompiler, objects: Objects, stand_in: bytes, called: Caller | None) -> bytes:
@@ -437,9 +435,8 @@ def _require_sizes(compiler: ProgramCompiler, sizes: Named[int]) -> None:
     """Raise CompileRefused for the first size that no file defines."""
     names = tuple((name, ()) for name, _ in sizes)
     for name in undefined_sizes(names, (text for _, text in compiler.sources))[:1]:
-        value = dict(sizes)[name]
         file = compiler.files.source
-        raise CompileRefused((problem(FindingCode.SIZE_TO_DEFINE, file, name=name, value=value),))
+        raise CompileRefused((problem(FindingCode.SIZE_TO_DEFINE, file, name=name, value=dict(sizes)[name]),))
 
 
 def _caller(compiler: ProgramCompiler, tools: Tools, interface: FunctionInterface, code: bytes) -> Caller:

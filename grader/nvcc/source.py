@@ -111,11 +111,23 @@ def line_count(source: bytes) -> int:
     return max(1, text.count(b"\n") + (not text.endswith(b"\n")))
 
 
-WB_HEADER = "wb.h"
-"""The header of libwb, which many courses use: programs get one of ours, which needs no library."""
+PROGRAM_HEADERS = (
+    "wb.h",
+    "helper_cuda.h",
+    "helper_functions.h",
+    "helper_string.h",
+    "helper_timer.h",
+    "cuda_profiler_api.h",
+)
+"""Headers that many courses' programs include, libwb's and those beside NVIDIA's samples: programs that come
+without them get ours, which need no library. Those of ours that include others stand before them."""
 
-_WB_INCLUDE = re.compile(
-    rb"^[ \t]*#[ \t]*include[ \t]*(?:<wb\.h>|\"(?:[^\"\n]{0,200}/)?wb\.h\")", re.MULTILINE
+
+EARLIER_CUDA = "before_cuda_13.h"
+"""The header that every source begins with where a program calls CUDA as it was before version 13."""
+
+_EARLIER_CALL = re.compile(
+    rb"\b(?:cudaThreadSynchronize|cudaThreadExit|cudaMemPrefetchAsync|cudaMemAdvise)\b"
 )
 
 
@@ -125,16 +137,33 @@ def compile_files(
     """The submission, its headers and the assignment's, by the names they are compiled under.
 
     The assignment's header wins over a student's copy. A student's header whose name is not a plain one
-    is left out; the compiler then says that it is missing. A program that includes ``wb.h`` and has none gets
-    ours.
+    is left out; the compiler then says that it is missing. A program that includes one of PROGRAM_HEADERS and
+    has none gets ours, and EARLIER_CUDA comes with what it is for.
     """
     handed_in = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
     ours = {name: text.encode() for name, text in interface.include}
     files = {**handed_in, **ours, SOURCE_NAME: compilable(submission.source)}
-    if interface.runs_host_code and WB_HEADER not in files and any(map(_WB_INCLUDE.search, files.values())):
-        files[WB_HEADER] = (headers_folder() / WB_HEADER).read_bytes()
+    if interface.runs_host_code:
+        files = _with_program_headers(files)
     files = with_values(dict(interface.built_with), files)
     return tuple(with_reached_includes(files, SOURCE_NAME).items())
+
+
+def _with_program_headers(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files, with those of PROGRAM_HEADERS that are missing, and with EARLIER_CUDA where it is needed."""
+    complete = dict(files)
+    for name in PROGRAM_HEADERS:
+        if name not in complete and any(_includes(name, text) for text in complete.values()):
+            complete[name] = (headers_folder() / name).read_bytes()
+    if any(map(_EARLIER_CALL.search, complete.values())):
+        complete[EARLIER_CUDA] = (headers_folder() / EARLIER_CUDA).read_bytes()
+    return complete
+
+
+def _includes(header: str, text: bytes) -> bool:
+    name = re.escape(header.encode())
+    path = rb"<%s>|\"(?:[^\"\n]{0,200}/)?%s\"" % (name, name)
+    return bool(re.search(rb"^[ \t]*#[ \t]*include[ \t]*(?:%s)" % path, text, re.MULTILINE))
 
 
 def is_header_name(name: str) -> bool:

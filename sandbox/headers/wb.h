@@ -24,10 +24,6 @@
 #include <utility>
 #include <vector>
 
-// Programs for libwb are older than CUDA 13, which has these under their later names only.
-#define cudaThreadSynchronize cudaDeviceSynchronize
-#define cudaThreadExit cudaDeviceReset
-
 typedef bool wbBool;
 #define wbTrue true
 #define wbFalse false

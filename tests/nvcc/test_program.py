@@ -101,10 +101,23 @@ int main() { float *d = nullptr; largest<<<1, 1>>>(d); each<<<1, 8>>>([=] __devi
     assert "_Z7largestPf" in built.hazard_ptx
 
 
-def test_a_prefetch_in_the_form_before_cuda_13_is_told_the_new_one(compile_program: Compile) -> None:
-    """Books and tutorials give it the number of a device."""
-    built = compile_program("int main() { cudaMemPrefetchAsync((void *)0, 4, 0, 0); }\n")
-    assert "changed by CUDA 13: write `{cudaMemLocationTypeDevice, device}`" in built.findings[0].message
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cudaMemPrefetchAsync((void *)0, 4, 0)",
+        "cudaMemPrefetchAsync((void *)0, 4, cudaCpuDeviceId, nullptr)",
+        "cudaMemPrefetchAsync((void *)0, 4, {cudaMemLocationTypeDevice, 0}, 0, nullptr)",
+        "cudaMemAdvise((void *)0, 4, cudaMemAdviseSetReadMostly, 0)",
+        "cudaThreadSynchronize()",
+        "cudaThreadExit()",
+    ],
+)
+def test_calls_as_they_were_before_cuda_13_compile(compile_program: Compile, call: str) -> None:
+    """Books, tutorials and courses have them; the file may define one itself, as CUDA 13 asks for it."""
+    built = compile_program(
+        f"#define cudaThreadExit() cudaDeviceReset()\nint main() {{ return {call} != cudaSuccess; }}\n"
+    )
+    assert (built.ok, built.warnings, built.calls_device) == (True, (), True)
 
 
 def test_a_kernel_that_launches_kernels_is_our_limit(compile_program: Compile) -> None:
@@ -162,6 +175,30 @@ def test_names_that_nobody_defines_are_told_with_their_lines(compile_program: Co
     first, second = (finding.message for finding in built.findings)
     assert first.startswith("`area(int)` is used here, but nothing defines it")
     assert "a function of cuBLAS" in second
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        (
+            "#include <cudnn.h>\nint main() {}\n",
+            "cuDNN, whose header `cudnn.h` is not installed: homework.cu, line 1",
+        ),
+        (
+            'extern "C" int cublasCreate_v2(void *);\nint main() { return cublasCreate_v2(0); }\n',
+            "cuBLAS, which programs are not linked with: `cublasCreate_v2`, line 2",
+        ),
+        (
+            'extern "C" int cuInit(unsigned);\nint main() { return cuInit(0); }\n',
+            "the CUDA driver's library, which programs are not linked with: `cuInit`, line 2",
+        ),
+    ],
+)
+def test_a_library_that_is_not_here_is_our_limit(compile_program: Compile, wanted: str, reason: str) -> None:
+    """Such a program may be right where it was written."""
+    built = compile_program(wanted)
+    assert (built.ok, built.findings) == (False, ())
+    assert built.error.startswith(f"not supported here: {reason}")
 
 
 def test_a_file_without_main_is_told_so(compile_program: Compile) -> None:

@@ -13,7 +13,7 @@ from grader.model import FindingCode
 from grader.nvcc import diagnostics, driver
 from grader.nvcc.diagnostics import Message
 from grader.nvcc.driver import undefined_names
-from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc.source import EARLIER_CUDA, SOURCE_NAME
 
 LD = "/usr/bin/ld: "
 MAIN = f"{LD}/usr/lib/Scrt1.o: in function `_start':\n(.text+0x17): undefined reference to `main'\n"
@@ -55,7 +55,8 @@ def test_a_library_that_is_missing_is_told_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "library"), [("opencv2/opencv.hpp", "OpenCV"), ("cublas_v2.h", "cuBLAS"), ("mpi.h", "MPI")]
+    ("header", "library"),
+    [("opencv2/opencv.hpp", "OpenCV"), ("cublas_v2.h", "cuBLAS"), ("boost/any.hpp", "Boost")],
 )
 def test_a_missing_header_of_a_library_names_the_library(header: str, library: str) -> None:
     """Rather than the headers of the assignment, which are no help there."""
@@ -65,6 +66,41 @@ def test_a_missing_header_of_a_library_names_the_library(header: str, library: s
     assert finding.message == (
         f"the header `{header}` was not found; it belongs to {library}, which is not installed here"
     )
+
+
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("windows.h", "it belongs to Windows, and programs run on Linux here: remove what uses it"),
+        (r"thrust\sort.h", "write `thrust/sort.h`, with slashes, which every system understands"),
+    ],
+)
+def test_what_only_windows_understands_is_told_so(header: str, hint: str) -> None:
+    """Rather than to hand such a header in."""
+    message = Message(True, f"{header}: No such file or directory", SOURCE_NAME, 1)
+    (finding,) = diagnostics.errors((message,), diagnostics.Files("x.cu", 3))
+    assert finding.message == f"the header `{header}` was not found; {hint}"
+
+
+def test_a_location_that_cuda_13_wants_is_told_how_to_write() -> None:
+    """Books and tutorials give a prefetch the number of a device."""
+    text = 'no suitable constructor exists to convert from "int" to "cudaMemLocation"'
+    (finding,) = diagnostics.errors((Message(True, text, SOURCE_NAME, 1),), diagnostics.Files("x.cu", 3))
+    assert "changed by CUDA 13: write `{cudaMemLocationTypeDevice, device}`" in finding.message
+
+
+def test_a_header_of_ours_is_not_among_those_that_are_there() -> None:
+    """Nobody asked for the one that programs for an earlier CUDA begin with."""
+    message = Message(True, "mine.h: No such file or directory", SOURCE_NAME, 1)
+    files = diagnostics.Files("x.cu", 3, ("npy.h", EARLIER_CUDA))
+    assert diagnostics.errors((message,), files)[0].message.endswith("the headers that are there: `npy.h`")
+
+
+def test_a_reference_to_a_texture_is_told_to_be_an_object_now() -> None:
+    """Tutorials for CUDA before version 12 declare `texture<float, 2>`."""
+    message = Message(True, "texture is not a template", SOURCE_NAME, 1)
+    (finding,) = diagnostics.errors((message,), diagnostics.Files("x.cu", 3))
+    assert "removed from CUDA by version 13: use `cudaTextureObject_t`" in finding.message
 
 
 def test_no_main_is_one_message_without_a_line() -> None:
