@@ -131,6 +131,9 @@ _LIBRARIES = (
     (re.compile(r"cv::.*"), "OpenCV"),
     (re.compile(r"MPI_\w+"), "MPI"),
 )
+_COMMON_PREFIXES = frozenset((_DRIVER, "OpenCL", "OpenGL"))
+"""Libraries whose functions are called like many others, such as a student's own that is nowhere defined."""
+
 """Functions of libraries that programs are not linked with, by their names."""
 
 
@@ -160,15 +163,17 @@ def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:
 
 
 def require_libraries(messages: Collection[Message]) -> None:
-    """Raise OurError where the only thing wrong is that programs are not linked with libraries."""
+    """Raise OurError where the only thing wrong is that programs are not linked with libraries.
+
+    Not where a name may be a student's own.
+    """
     problems = [message.problem for message in messages]
     names = [str(dict(one.details).get("name", "")) for one in problems if one is not None]
-    libraries = list(map(_library, names))
-    if libraries and len(names) == len(problems) and all(libraries):
-        library = "the CUDA driver's library" if libraries[0] == _DRIVER else libraries[0]
+    libraries = [_library(name) for name in names]
+    if libraries and len(names) == len(problems) and all(libraries) and not _COMMON_PREFIXES & {*libraries}:
         line = next((f", line {message.line}" for message in messages if message.line), "")
         raise OurError(
-            f"not supported here: {library}, which programs are not linked with: `{names[0]}`{line}"
+            f"not supported here: {libraries[0]}, which programs are not linked with: `{names[0]}`{line}"
         )
 
 
