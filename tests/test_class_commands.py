@@ -175,6 +175,22 @@ def test_two_runs_with_one_seed_give_the_same_grades(small_class: Path, tmp_path
     assert texts[0] == texts[1]
 
 
+def test_reports_are_not_written_again_while_a_batch_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gradebook of half of the class would replace the batch's: it is refused, and nothing is touched."""
+    (tmp_path / "ada.yaml").write_text("student: ada\nanswers:\n  blocks-x: 75\n")
+    out = OutFolder(tmp_path / "out")
+    assert main(["grade", "memory-analysis", str(tmp_path / "ada.yaml"), "-o", str(out.path)]) == 0
+    (out.path / "gradebook.csv").write_text("as it was")
+    with out.locked():
+        assert main(["report", str(out.path)]) == 2
+    assert "another grader is writing here; wait for it" in capsys.readouterr().err
+    assert (out.path / "gradebook.csv").read_text() == "as it was"
+    assert main(["report", str(out.path)]) == 0
+    assert "ada" in (out.path / "gradebook.csv").read_text()
+
+
 def test_an_out_folder_below_a_file_is_a_wrong_use(
     small_class: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -169,6 +169,26 @@ def test_in_windows_itself_a_sentence_says_where_it_works(typed: str) -> None:
     assert "WSL 2" in line
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "export-student vector-add {file}",
+        "questions memory-analysis --roster {roster} -o {file}/sheets",
+        "new mine --in {file}",
+    ],
+)
+def test_a_file_in_the_place_of_a_folder_is_wrong_usage(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, as `grade` has for its folder, and no fault of ours."""
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "roster.csv").write_text("id\nada\n")
+    words = command.format(file=tmp_path / "file", roster=tmp_path / "roster.csv").split()
+    assert main(words) == 2
+    assert f"grader: {tmp_path / 'file'}" in (said := capsys.readouterr().err)
+    assert "is no folder; choose another one" in said
+
+
 def test_an_nvcc_that_is_not_there_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 2, one message, and a next step."""
     assert main(["check", "tiled-matmul", str(SOLUTION), "--nvcc", str(tmp_path / "nvcc")]) == 2

@@ -48,6 +48,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the reports of a graded class again and show the table."""
     out = OutFolder(options.out)
+    out.submissions()  # no folder is made where there are no grades
+    with out.locked():  # a batch that ends meanwhile would find its tables overwritten by older ones
+        grades = _written(out, options)
+    setup.print_class(grades, resumed=0, out=out.path, width=options.width)
+    return 0
+
+
+def _written(out: OutFolder, options: argparse.Namespace) -> Sequence[Grade]:
+    """The grades of a class, whose reports have been written again."""
     ids = out.submissions()
     grades = load_class(out, ids)
     released = _releasing(out, ids, options)
@@ -59,8 +68,7 @@ def run(options: argparse.Namespace) -> int:
         del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
     out.write(class_files(out, grades))
-    setup.print_class(grades, resumed=0, out=out.path, width=options.width)
-    return 0
+    return grades
 
 
 def _releasing(out: OutFolder, ids: Sequence[str], options: argparse.Namespace) -> Callable[[Grade], Grade]:
