@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.batch import OutFolder
 from grader.batch.class_page import class_files
 from grader.batch.folder import load_grade
-from grader.batch.reading import load_class
+from grader.batch.reading import load_class, must_be_of_one_version
 from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.reports import files
@@ -59,6 +59,7 @@ def _written(out: OutFolder, options: argparse.Namespace) -> Sequence[Grade]:
     """The grades of a class, whose reports have been written again."""
     ids = out.submissions()
     grades = load_class(out, ids)
+    must_be_of_one_version(out, grades)
     released = _releasing(out, ids, options)
     for name in ids:
         grade = released(load_grade(out, name))
