@@ -8,21 +8,24 @@ output may be JSON.
 from __future__ import annotations
 
 import importlib.util
+import os
 import signal
 import sys
 import threading
 import time
 import traceback
 from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError, UsageError
 from grader.steps import Step, begin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import ModuleType
+    from typing import NoReturn
 
 SECONDS = 120.0
 """Wall time that one call may take. For a case an oracle takes milliseconds; the matrices that are timed on a
@@ -31,11 +34,23 @@ GPU take some seconds, and more where the processes of a class share the cores."
 SAID_AFTER = 10.0
 """Seconds after which it is said that a call has not come back yet."""
 
+GRACE = 5.0
+"""Seconds after which code that catches what stops it, and goes on, is ended with its process."""
+
 _LEAST = 0.001
 """A timer of 0 seconds would be none."""
 
 _one_at_a_time = threading.RLock()
 """Two threads that redirect what is printed would restore it in the wrong order."""
+
+
+def _say_why(sentence: str) -> None:
+    sys.stderr.write(f"grader: {sentence}\n")
+    sys.stderr.flush()
+
+
+_last_words: ContextVar[Callable[[str], object]] = ContextVar("last_words", default=_say_why)
+"""What is told why the process ends."""
 
 
 class TookTooLongError(BaseException):
@@ -56,30 +71,56 @@ def running(code: str) -> Iterator[None]:
 
 @contextmanager
 def _stopped_after(seconds: float, code: str) -> Iterator[None]:
-    """Say once that the block takes long, and raise TookTooLongError in it after so many seconds."""
+    """Say once that the block takes long, and raise TookTooLongError in it after so many seconds.
+
+    Where the block catches that and goes on, the process ends.
+    """
     of_caller, _ = signal.getitimer(signal.ITIMER_REAL)
     if threading.current_thread() is not threading.main_thread() or 0 < of_caller <= seconds:
         yield  # signals reach the main thread alone; and whoever calls us may stop sooner
         return
-    is_said = False
+    first = min(SAID_AFTER, seconds / 2)
+    waits = [seconds - first, GRACE]
 
     def alarm(_number: int, _frame: object) -> None:
-        nonlocal is_said
-        if is_said:
+        if not waits:
+            _end_process(code)
+        signal.setitimer(signal.ITIMER_REAL, waits.pop(0))
+        if waits:
+            begin(Step("staff-code", code=code))
+        else:
             raise TookTooLongError
-        is_said = True
-        begin(Step("staff-code", code=code))
 
     began, before = time.monotonic(), signal.signal(signal.SIGALRM, alarm)
-    first = min(SAID_AFTER, seconds / 2)
-    signal.setitimer(signal.ITIMER_REAL, first, seconds - first)
+    signal.setitimer(signal.ITIMER_REAL, first)
     try:
         yield
+        if not waits:  # the code caught what stopped it, and made up an answer
+            raise TookTooLongError
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         if of_caller:
             signal.setitimer(signal.ITIMER_REAL, max(_LEAST, of_caller - (time.monotonic() - began)))
+
+
+def _end_process(code: str) -> NoReturn:
+    """End the process, for nothing else ends code that catches every exception; says first why."""
+    _last_words.get()(
+        f"{code} was stopped after {SECONDS:.0f} seconds and went on, for it catches every exception; "
+        "write `except Exception:` in place of `except:`"
+    )
+    os._exit(OurError.exit_code)
+
+
+@contextmanager
+def last_words_to(listener: Callable[[str], object]) -> Iterator[None]:
+    """Within, ``listener`` is told why staff code that cannot be stopped ends the process."""
+    token = _last_words.set(listener)
+    try:
+        yield
+    finally:
+        _last_words.reset(token)
 
 
 def line_of(problem: BaseException, file: Path) -> str:

@@ -15,7 +15,9 @@ import pytest
 import yaml
 
 from grader.batch import OutFolder
+from grader.cli import setup
 from grader.cli.main import main
+from grader.errors import UsageError
 from tests.documents import blocks
 
 if TYPE_CHECKING:
@@ -304,6 +306,40 @@ def test_who_is_in_no_part_any_more_is_said(
     capsys.readouterr()
     assert merged(*parts, tmp_path / "all") == 0
     assert f"moved to {tmp_path}/all/removed: `dolores` and `emil`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [("nope", "no assignment `nope`"), ("vector-add", "what was graded is `memory-analysis`")],
+)
+def test_an_assignment_that_is_named_and_is_not_the_one_is_refused(
+    named: str, says: str, handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one sentence, before anything is written."""
+    parts = shards(handed_in, tmp_path, 2)
+    capsys.readouterr()
+    command = ["merge", *map(str, parts), "-o", str(tmp_path / "all"), "--assignment", named]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "all").exists()
+
+
+def test_parts_are_merged_where_their_assignment_is_not(
+    handed_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on a machine that only puts grades together: similar submissions are not looked for, and why."""
+    parts = shards(handed_in, tmp_path, 2)
+
+    def find_none(argument: str) -> Path:
+        raise UsageError(f"no assignment `{argument}`")
+
+    monkeypatch.setattr(setup, "find_assignment", find_none)
+    capsys.readouterr()
+    assert merged(*parts, tmp_path / "all") == 0
+    said = capsys.readouterr().err
+    assert "similar submissions are not looked for: no assignment `memory-analysis`; name the " in said
 
 
 def test_a_full_disk_is_said_with_what_to_do(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader import pipeline, staff_code
 from grader.assignment import load_assignment
+from grader.batch import executor
 from grader.cli import main
 from grader.errors import OurError
-from grader.model import Submission
+from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.reports.files import of_submission
 from grader.sandbox import LocalSandbox
@@ -62,6 +66,58 @@ def test_a_validation_whose_oracle_never_ends_waits_for_it_once(
     printed = capsys.readouterr()
     assert "".join(printed.err.split()) == f"waitingfortheoracle's`expected`({oracle})"
     assert " ".join(printed.out.split()).count("was stopped after 0 seconds") == 1
+
+
+CATCHING = """    while shape['N'] == 45:
+        try:
+            sum(range(1000))
+        except:
+            pass
+    twice = """
+
+
+def test_an_oracle_that_catches_what_stops_it_ends_as_an_error_that_names_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bare `except:` in a loop: the process that grades ends, the parent gets the sentence."""
+    monkeypatch.setattr(staff_code, "SECONDS", 0.5)
+    monkeypatch.setattr(staff_code, "GRACE", 0.2)
+    oracle = _change_oracle(home, "    twice = ", CATCHING)
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
+    plan = pipeline.make_plan(load_assignment(home), 1, tools, visible_only=False)
+    submission = Submission("ada", "ada.cu", small_assignment.SOLUTION.encode(), "")
+    context = multiprocessing.get_context("fork")
+    graded = executor.isolated(context, plan, submission, tools, (60.0, 60))  # type: ignore[arg-type]
+    assert graded.grade.verdict is Verdict.ERROR
+    assert (
+        f"the oracle's `expected` ({oracle}) was stopped after 0 seconds and went on, for it catches every "
+        "exception; write `except Exception:`"
+    ) in graded.grade.error
+
+
+def test_a_check_whose_oracle_catches_what_stops_it_ends(home: Path) -> None:
+    """Exit code 3 with one sentence."""
+    _change_oracle(home, "    twice = ", CATCHING)
+    script = (
+        "import sys; from grader import staff_code; from grader.cli.main import main; "
+        "staff_code.SECONDS = staff_code.GRACE = 0.2; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", script, "check", str(home), str(home.parents[1] / "mine.cu")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode == 3
+    assert "went on, for it catches every exception" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_what_an_oracle_makes_up_after_it_was_stopped_does_not_count(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It caught what stopped it, and answers with what it had: that may be anything."""
+    monkeypatch.setattr(staff_code, "SECONDS", 0.5)
+    caught = "    try:\n        while shape['N'] == 45: pass\n    except:\n        pass\n    twice = "
+    _change_oracle(home, "    twice = ", caught)
+    assert main(["check", str(home), str(home.parents[1] / "mine.cu")]) == 3
+    assert "the oracle's `expected` was stopped after 0 seconds; make" in capsys.readouterr().err
 
 
 def test_an_oracle_that_prints_spoils_no_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ from multiprocessing.forkserver import ensure_running
 from pickle import PicklingError
 from typing import TYPE_CHECKING
 
-from grader import pipeline
+from grader import pipeline, staff_code
 from grader.errors import StorageError, described
 from grader.kinds import kind_of
 from grader.model import Verdict
@@ -285,7 +285,8 @@ def _limited(
 def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     try:
-        answer: Graded | str = _with_files(plan, submission, pipeline.grade(plan, submission, tools))
+        with staff_code.last_words_to(sender.send):
+            answer: Graded | str = _with_files(plan, submission, pipeline.grade(plan, submission, tools))
     except Exception as problem:  # noqa: BLE001 - the parent turns it into a grade
         answer = described(problem)
     with suppress(OSError), sender:  # a parent that was killed waits for no answer

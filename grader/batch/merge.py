@@ -15,7 +15,7 @@ from grader.batch.adjusting import BESIDE
 from grader.batch.folder import IMPORT, load_grade
 from grader.batch.identities import identities_in
 from grader.batch.identities import keep as keep_identities
-from grader.batch.reading import readable_grades
+from grader.batch.reading import must_be_of_one_version, readable_grades
 from grader.batch.resume import differences, write
 from grader.course.anonymous import identified, named, nameless
 from grader.course.decisions import FILE_NAME
@@ -100,6 +100,7 @@ def _part(out: OutFolder) -> ClassPart:
             f"{out.path}: the grade of {quoted(damaged)} is missing or damaged; run the same command again "
             "first"
         )
+    must_be_of_one_version(out, grades.values())
     return ClassPart(out, session, grades, of, identities_in(out))
 
 

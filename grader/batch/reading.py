@@ -9,6 +9,7 @@ import gc
 import multiprocessing
 import os
 import signal
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -39,6 +40,20 @@ def load_class(out: OutFolder, ids: Sequence[str]) -> list[Grade]:
     """The stored grades of a class, without evidence; raises as `load_grade` where one cannot be read."""
     grades = readable_grades(out, ids)
     return [grades[name] if name in grades else load_shown(out, name) for name in ids]
+
+
+def must_be_of_one_version(out: OutFolder, grades: Iterable[Grade]) -> None:
+    """Raise UsageError where some grades are by another version of the assignment than others.
+
+    A rescoring that was killed leaves them so; one table of both would compare what cannot be compared.
+    """
+    versions = Counter(grade.assignment_digest for grade in grades)
+    if len(versions) > 1:
+        fewer, number = min(versions.values()), versions.total()
+        raise UsageError(
+            f"{out.path}: {fewer} of {number} grades are by another version of the assignment than others,"
+            " as when rescoring is stopped; run `grader rescore` or `grader grade` on it to its end"
+        )
 
 
 @contextmanager

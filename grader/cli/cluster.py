@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from grader.batch import Executor
     from grader.model import Assignment
 
+_NODES = 2
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of a cluster."""
@@ -37,8 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--nodes",
         metavar="N",
         type=arguments.positive,
-        default=2,
-        help="with --cluster slurm: jobs that each grade -j submissions at a time (default: 2)",
+        default=None,
+        help=f"with --cluster slurm: jobs that each grade -j submissions at a time (default: {_NODES})",
     )
 
 
@@ -46,6 +48,18 @@ def _where(text: str) -> str:
     if text not in (schedulers.LOCAL, schedulers.SLURM) and not is_address(text):
         raise argparse.ArgumentTypeError("expected `slurm`, `local` or an address such as tcp://HOST:8786")
     return text
+
+
+def must_be_meant(options: argparse.Namespace) -> None:
+    """Raise UsageError where an option is given that the cluster which is asked for does not read."""
+    if options.nodes is not None and options.cluster != schedulers.SLURM:
+        where = f"--cluster {options.cluster}" if options.cluster else "no --cluster"
+        raise UsageError(f"--nodes {options.nodes} is for --cluster slurm, and this is {where}; leave it out")
+    if options.jobs is not None and options.cluster and is_address(options.cluster):
+        raise UsageError(
+            f"--jobs {options.jobs}: how many submissions a worker of {options.cluster} takes at a time is "
+            f"said where it is started, with `--nthreads {options.jobs}`; leave --jobs out"
+        )
 
 
 @contextmanager
@@ -71,7 +85,9 @@ def executor(options: argparse.Namespace, assignment: Assignment, number: int) -
         earlier = OutFolder(options.out).session()
     say = partial(setup.console(stderr=True).print, soft_wrap=True)
     jobs = options.jobs or len(os.sched_getaffinity(0))
-    where = schedulers.scheduler(options.cluster, nodes=options.nodes, jobs=jobs, folder=options.out)
+    where = schedulers.scheduler(
+        options.cluster, nodes=options.nodes or _NODES, jobs=jobs, folder=options.out
+    )
     with where as cluster, placing.on_cluster(cluster, request, earlier, say) as graded:
         if cluster.dashboard:
             say(f"dashboard: {cluster.dashboard}")

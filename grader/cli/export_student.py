@@ -47,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the files, and say how a student checks with them."""
     assignment = setup.staff_assignment(options)
+    setup.must_take_files(options.folder)
     files = handout.handout_files(assignment, _baselines(options, assignment))
     if options.image:
         files |= workspace_files(options.image)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.identities import load_identified
+from grader.batch.reading import must_be_of_one_version
 from grader.cli import arguments, setup
 from grader.course.anonymous import named
 from grader.course.feedback import KINDS, REPORT, StudentReport, pack
@@ -45,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """Pack each student's report as it was written last by `grade` or `report`; 0, or 2 where none fits."""
     out = OutFolder(options.out)
     grades, identities = load_identified(out)
+    must_be_of_one_version(out, grades)
     reports = [
         StudentReport(
             named(grade.submission_id, identities), grade.hand_in, out.page(grade.submission_id, REPORT)

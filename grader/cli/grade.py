@@ -162,6 +162,7 @@ def run(options: argparse.Namespace) -> int:
             "--only grades one submission again, and --fresh everything, with a new seed: leave one of them "
             "out"
         )
+    cluster.must_be_meant(options)
     assignment = setup.staff_assignment(options)
     if options.shard and setup.seed(options, assignment) is None:
         raise UsageError(f"--shard {options.shard} needs --seed, the same for all {options.shard.of} of them")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.identities import load_identified
+from grader.batch.reading import must_be_of_one_version
 from grader.cli import arguments, setup
 from grader.course.gradebooks import Score, fill
 from grader.course.tables import MAX_BYTES
@@ -51,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
     """Fill the column and say who is in one and not in the other; 2 where it is in doubt whose a row is."""
     out = OutFolder(options.out)
     grades, _ = load_identified(out)
+    must_be_of_one_version(out, grades)
     title = grades[0].assignment_title if grades else ""
     filled = fill(
         _content(options.into), [score for grade in grades for score in _scores(grade)], title, options.column

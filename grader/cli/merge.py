@@ -16,7 +16,9 @@ from grader.model import Verdict
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+
+    from grader.batch import BatchSession
+    from grader.model import Assignment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,24 +46,27 @@ def run(options: argparse.Namespace) -> int:
         for folder in folders:
             locks.enter_context(folder.unchanging())
         parts = parts_of(folders)  # no folder is made where they are refused
+        assignment = _assignment(options.assignment, parts[0].session)
         locks.enter_context(into.locked())
         merged = merge(parts, into)
         grades = merged.grades
-        _write_similar(into, options.assignment, {one.submission_id: into.source(one) for one in grades})
+        if assignment is not None and kind_of(assignment).compiles:
+            write_similar(into, assignment, {one.submission_id: into.source(one) for one in grades})
         into.write(class_files(into, grades))
     setup.say_removed(merged.removed, into.path)
     setup.print_class(grades, resumed=0, out=into.path)
     return setup.OURS if any(grade.verdict is Verdict.ERROR for grade in grades) else 0
 
 
-def _write_similar(out: OutFolder, named: str | None, sources: Mapping[str, bytes]) -> None:
-    """Write the page of similar submissions, for which what is handed out has to be known."""
+def _assignment(named: str | None, session: BatchSession) -> Assignment | None:
+    """The assignment, for what is handed out is no sign of similar submissions; None where it is not here.
+
+    Raises UsageError where the user named it.
+    """
     try:
-        assignment = setup.graded_assignment(named, out.graded_session())
+        return setup.graded_assignment(named, session)
     except UsageError as problem:
-        setup.console(stderr=True).print(
-            f"similar submissions were not looked for: {problem}", soft_wrap=True
-        )
-        return
-    if kind_of(assignment).compiles:
-        write_similar(out, assignment, sources)
+        if named is not None:
+            raise
+        setup.console(stderr=True).print(f"similar submissions are not looked for: {problem}", soft_wrap=True)
+        return None

@@ -52,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the files, read the assignment back, and say what to do next."""
     name = _checked(options.id, ID, "an id of letters, digits, - _ . that begins with a letter or digit")
+    setup.must_take_files(options.folder)
     folders = (options.folder / "assignments" / name, options.folder / "reference" / name)
     for folder in folders:
         if folder.exists():

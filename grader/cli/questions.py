@@ -70,6 +70,7 @@ def _for_everybody(options: argparse.Namespace, assignment: Assignment, seed: in
     """A sheet for each student of the roster, in a file called as the roster calls them."""
     if options.out is None or options.student is not None:
         raise UsageError("--roster writes everybody's sheet: expected -o FOLDER with it, and no --student")
+    setup.must_take_files(options.out)
     roster = read_roster(options.roster)
     names = ids({str(number): key_of(student) for number, student in enumerate(roster.students)})
     kind = "json" if options.json else "yaml" if options.template or options.answers else "txt"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.batch import OutFolder
 from grader.batch.class_page import class_files
 from grader.batch.folder import load_grade
-from grader.batch.reading import load_class
+from grader.batch.reading import load_class, must_be_of_one_version
 from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.reports import files
@@ -48,8 +48,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the reports of a graded class again and show the table."""
     out = OutFolder(options.out)
+    out.submissions()  # no folder is made where there are no grades
+    with out.locked():  # a batch that ends meanwhile would find its tables overwritten by older ones
+        grades = _written(out, options)
+    setup.print_class(grades, resumed=0, out=out.path, width=options.width)
+    return 0
+
+
+def _written(out: OutFolder, options: argparse.Namespace) -> Sequence[Grade]:
+    """The grades of a class, whose reports have been written again."""
     ids = out.submissions()
     grades = load_class(out, ids)
+    must_be_of_one_version(out, grades)
     released = _releasing(out, ids, options)
     for name in ids:
         grade = released(load_grade(out, name))
@@ -59,8 +69,7 @@ def run(options: argparse.Namespace) -> int:
         del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
     out.write(class_files(out, grades))
-    setup.print_class(grades, resumed=0, out=out.path, width=options.width)
-    return 0
+    return grades
 
 
 def _releasing(out: OutFolder, ids: Sequence[str], options: argparse.Namespace) -> Callable[[Grade], Grade]:

@@ -191,6 +191,12 @@ def write_into(path: Path, text: str) -> None:
     write(path, text)
 
 
+def must_take_files(folder: Path) -> None:
+    """Raise UsageError where something else stands in the place of a folder that is to be written into."""
+    if any(part.exists() and not part.is_dir() for part in (folder, *folder.parents)):
+        raise UsageError(f"{folder}: is no folder; choose another one")
+
+
 def must_be_one(options: argparse.Namespace, number: int) -> None:
     """Raise UsageError where several submissions are to be one result."""
     if options.format in JUDGES and number != 1:

@@ -17,8 +17,11 @@ from grader.text import escaped
 _ADDRESS = re.compile(r"(?:tcp|tls)://(?:\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):(\d{1,5})")
 _LAST_PORT = 65_535
 
-_STARTING = 5.0
-"""Seconds for a port to be opened: a script may start the scheduler just before."""
+_STARTING = 2.0
+"""Seconds for a port to be opened: a script may start the scheduler just before, which takes about one."""
+
+_REACHING = 5.0
+"""Seconds for a machine to say whether the port is open."""
 
 ANSWERING = 20.0
 """Seconds for a scheduler to answer, which may be busy."""
@@ -58,7 +61,7 @@ def _reach(where: str) -> None:
     deadline = time.monotonic() + _STARTING
     while True:
         try:
-            socket.create_connection((host.strip("[]"), int(port)), _STARTING).close()
+            socket.create_connection((host.strip("[]"), int(port)), _REACHING).close()
         except ConnectionRefusedError:
             if time.monotonic() > deadline:
                 raise

@@ -91,6 +91,9 @@ def read_roster(path: Path) -> Roster:
     Raises `UsageError` where it is no such table, or names somebody twice.
     """
     shown = escaped(str(path))
+    if not path.is_file():
+        what = "is no file" if path.exists() else "there is no such file"
+        raise UsageError(f"{shown}: {what}; expected a CSV file with a row for each student")
     try:
         content = read_bytes(path, path.parent, MAX_BYTES, "a-roster")
     except Unusable as problem:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from signal import SIGKILL
 from typing import TYPE_CHECKING, TypeVar
 
 from grader.device import protocol
@@ -36,6 +37,7 @@ from grader.device.requests import (
     Synchronise,
 )
 from grader.errors import OurError
+from grader.sandbox import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,6 +91,8 @@ def run_beside(device: Device, folder: Path, sandbox: Sandbox, job: Job) -> Resu
         device.host_took_too_long = served.stop_file.exists()
     if served.refused:
         raise OurError(f"the program talks to its device by itself, or has overwritten it: {served.refused}")
+    if served.cut:  # the stand-in ends a program that has lost its device
+        return replace(result, outcome=replace(result.outcome, status=Status.TIME, returncode=-SIGKILL))
     return result
 
 

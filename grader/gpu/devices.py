@@ -189,8 +189,8 @@ def tools_at_once(gpu: Gpu) -> int:
     return max(LEAST_TOOLS, min(MOST_TOOLS, most // 2))
 
 
-def taken(lock: IO[bytes]) -> bool:
-    """Take a file's lock if nobody has it; whether it was to be had."""
+def taken(lock: IO[bytes] | int) -> bool:
+    """Take the lock of a file, or of a descriptor, if nobody has it; whether it was to be had."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -8,7 +8,7 @@ have disturbed whatever the tool says of the others. Where it is not silent each
 
 The queue is a folder that only this user can open. A submission's file there is locked by the process that
 waits for it, and renamed by whoever has done it; locks are the system's and end with their process, so what a
-killed process leaves is known and removed.
+killed process leaves is known and removed. The folder is made by the first and removed by the last one in it.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _WAITING, _SILENT, _DOUBTFUL = ".waiting", ".silent", ".doubtful"
 _LISTED = "launches.json"
 _POLL = 0.05
+_ATTEMPTS = 10
 
 
 def ran_silently(
@@ -57,7 +58,7 @@ def ran_silently(
 
 
 def queue_folder(where: Where, sandbox: str, tool: tuple[str, ...], company: str) -> Path | None:
-    """The queue of all that can share a run: with one GPU, sandbox, tool and version; made if missing.
+    """The queue of all that can share a run: with one GPU, sandbox, tool and version.
 
     ``company`` is what kind of kernels these are. None where this user cannot have a folder that nobody else
     may open.
@@ -69,11 +70,9 @@ def queue_folder(where: Where, sandbox: str, tool: tuple[str, ...], company: str
         status = own.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
             return None
-        folder = own / digest
-        folder.mkdir(mode=0o700, exist_ok=True)
     except OSError:
         return None
-    return folder
+    return own / digest
 
 
 def merged(members: Sequence[JobLaunches]) -> JobLaunches:
@@ -116,13 +115,11 @@ def _in_queue(
     """The same in a queue: either whoever has the turn does these launches as well, or the turn comes."""
     with _queued(folder, launches) as own:
         while not _is_done(own):
-            turn = _turn(folder)
-            if turn is None:
-                time.sleep(_POLL)
-                continue
-            with turn:
-                if not _is_done(own):
+            with _turn(folder) as is_ours:
+                if is_ours and not _is_done(own):
                     _run_all(own, launches, run, most)
+            if not is_ours:
+                time.sleep(_POLL)
         return own.with_suffix(_SILENT).exists()
 
 
@@ -178,7 +175,7 @@ def _queued(folder: Path, launches: JobLaunches) -> Iterator[Path]:
     """Launches in the queue, in a file that is locked as long as somebody waits for it."""
     path = folder / f"{uuid.uuid4().hex}{_WAITING}"
     beginning = path.with_suffix("")
-    with beginning.open("xb") as file:
+    with _new_file(beginning) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.write(packed(launches))
         file.flush()
@@ -188,16 +185,31 @@ def _queued(folder: Path, launches: JobLaunches) -> Iterator[Path]:
         finally:
             for suffix in (_WAITING, _SILENT, _DOUBTFUL):
                 path.with_suffix(suffix).unlink(missing_ok=True)
+            with suppress(OSError):  # others' launches are in it
+                folder.rmdir()
+
+
+def _new_file(path: Path) -> IO[bytes]:
+    """A new file in a queue, which is made where it is missing; raises OSError."""
+    for _ in range(_ATTEMPTS):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileNotFoundError):  # whoever was the last one in the queue has just removed it
+            return path.open("xb")
+    raise FileNotFoundError(path)
 
 
 def _is_done(own: Path) -> bool:
     return own.with_suffix(_SILENT).exists() or own.with_suffix(_DOUBTFUL).exists()
 
 
-def _turn(folder: Path) -> IO[bytes] | None:
-    """The turn, which ends with the file that is given; None where another process has it."""
-    file = (folder / "turn.lock").open("ab")
-    if taken(file):
-        return file
-    file.close()
-    return None
+@contextmanager
+def _turn(folder: Path) -> Iterator[bool]:
+    """Whether the turn is to be had; it is kept for as long as the block lasts.
+
+    It is the lock of the folder itself, which is there as long as anybody's launches are in it.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield taken(descriptor)
+    finally:
+        os.close(descriptor)

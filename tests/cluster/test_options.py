@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from importlib import import_module
@@ -22,10 +23,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def grade(tmp_path: Path, where: str) -> int:
+def grade(tmp_path: Path, where: str, *options: str) -> int:
     """The exit code of `grade` on a cluster."""
     submission = str(ROOT / "reference/vector-add/solution.cu")
-    return main(["grade", "vector-add", submission, "-o", str(tmp_path / "out"), "--cluster", where])
+    command = ["grade", "vector-add", submission, "-o", str(tmp_path / "out"), *options]
+    return main([*command, "--cluster", where] if where else command)
+
+
+@pytest.mark.parametrize(
+    ("where", "option", "says"),
+    [
+        ("", "--nodes", "--nodes 2 is for --cluster slurm, and this is no --cluster; leave it out"),
+        ("local", "--nodes", "--nodes 2 is for --cluster slurm, and this is --cluster local; leave it out"),
+        ("tcp://127.0.0.1:9", "--nodes", "--nodes 2 is for --cluster slurm"),
+        ("tcp://127.0.0.1:9", "--jobs", "is said where it is started, with `--nthreads 2`; leave --jobs out"),
+    ],
+)
+def test_an_option_that_this_cluster_does_not_read_is_refused(
+    where: str, option: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one sentence, before anything is asked for or written."""
+    assert grade(tmp_path, where, option, "2") == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("where", "package"), [("local", "distributed"), ("slurm", "dask-jobqueue")])
@@ -124,6 +146,18 @@ def test_an_address_where_nothing_answers_is_said_with_the_cause(
     )
     assert said.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_scheduler_that_starts_just_now_is_waited_for() -> None:
+    """As in a script that starts one in the background, and grades in its next line."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(address._reach, f"tcp://127.0.0.1:{port}")
+        time.sleep(0.3)
+        assert not waiting.done()
+        with socket.create_server(("127.0.0.1", port)):
+            waiting.result(timeout=address._STARTING)
 
 
 @pytest.mark.parametrize(

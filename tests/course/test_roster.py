@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -112,8 +113,14 @@ def test_what_is_no_roster_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_roster_that_is_not_there_is_a_wrong_use(tmp_path: Path) -> None:
     """So is a folder, a pipe or a link out of its folder."""
     (tmp_path / "link.csv").symlink_to("/etc/passwd")
-    for name in ("missing.csv", ".", "link.csv"):
-        with pytest.raises(UsageError, match="the roster cannot be read"):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for name, says in {
+        "missing.csv": r"/missing\.csv: there is no such file; expected a CSV file with a row",
+        "pipe.csv": "is no file; expected a CSV file",
+        ".": "is no file; expected a CSV file",
+        "link.csv": "the roster cannot be read",
+    }.items():
+        with pytest.raises(UsageError, match=says):
             read_roster(tmp_path / name)
 
 

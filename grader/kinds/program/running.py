@@ -79,7 +79,7 @@ _CORES = 4
 """Processor time counts for all threads: this many may be busy all the time."""
 
 _AFTER_A_HANG, _AT_LEAST_SECONDS = 0.25, 1.0
-"""The share of its time that a case still gets once another one did not end."""
+"""The share of its time that a case still gets once another one did not end, and its launches with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def run_cases(
                 begin(Step("case", case.id, number, len(plan.cases)))
                 evidence = runner.with_build(builds, case).evidence(case, limits)
                 cases.append(replace(evidence, baselines=baselines.get(case.id, ())))
-                if evidence.program is not None and evidence.program.ending == Status.TIME:
+                if _never_ended(evidence):
                     limits = _shorter(plan.assignment.program, limits)
     except OurError as problem:
         cases += _all_failed(plan, str(problem))[len(cases) :]
@@ -241,9 +241,13 @@ def limits_of(interface: ProgramInterface, *, on_gpu: bool, emulated: bool = Fal
     )
 
 
+def _never_ended(case: CaseEvidence) -> bool:
+    """Whether the program itself did not come to its end in a case, and not its launches."""
+    return case.program is not None and case.program.ending == Status.TIME and not case.too_much_work
+
+
 def _shorter(interface: ProgramInterface, limits: Limits) -> Limits:
     seconds = min(max(_AFTER_A_HANG * interface.seconds, _AT_LEAST_SECONDS), interface.seconds)
-    # On the emulator the wall time is longer by what launches may take, which is no time of the program's.
     return replace(limits, wall_seconds=seconds, cpu_seconds=math.ceil(seconds * _CORES))
 
 
@@ -320,8 +324,14 @@ class _Runner:
         """See `_on_emulator`."""
         interface = self.plan.assignment.program
         seconds = limits.wall_seconds
-        emulating = SLOWER * interface.emulator_seconds
-        longer = replace(limits, wall_seconds=seconds + emulating, own_seconds=seconds)
+        # The wall time is longer by what launches may take; a program that is accused had all of its own.
+        emulating = SLOWER * interface.emulator_seconds * seconds / interface.seconds
+        longer = replace(
+            limits,
+            wall_seconds=max(seconds + emulating, interface.seconds + _AT_LEAST_SECONDS),
+            cpu_seconds=math.ceil(interface.seconds * _CORES),
+            own_seconds=seconds,
+        )
         job = self._job(case, longer, device)
         result = run_beside(device.device, cast("Path", self.channel), self.sandbox, job)
         for kernel, instructions in device.executed:
@@ -333,7 +343,7 @@ class _Runner:
         in_time = run.ending != Status.TIME
         reason = None if in_time else device.why_host_was_stopped(seconds)
         run = replace(run, reason=reason, failed_call=device.failed_call(run))
-        too_much = device.too_much_work(run.seconds, seconds, in_time=in_time)
+        too_much = device.too_much_work(run.seconds, interface.seconds, in_time=in_time)
         unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
         undecided = tuple((str(kind), clause(too_much)) for kind in unknown)
         if too_much and not in_time:
