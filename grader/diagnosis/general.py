@@ -8,12 +8,16 @@ import numpy as np
 
 from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, WARP, agrees
 from grader.diagnosis.regions import (
+    block_borders_wrong,
+    border_not_written,
+    border_wrong,
     bounds_swapped,
     edge_not_written,
     edge_wrong,
     end_not_stored,
     first_block_only,
     first_left_out,
+    first_matrix_only,
     first_row_only,
     first_tile_of_rows,
     index_formula,
@@ -21,7 +25,9 @@ from grader.diagnosis.regions import (
     overwritten_by_the_edge,
     part_of_each_tile,
     partly_unwritten,
+    reached_by_swapped_axes,
     some_blocks,
+    zeros_not_stored,
 )
 from grader.model import MOST_THREADS
 
@@ -129,7 +135,7 @@ def blocks_swapped(output: WrongOutput) -> bool:
     """Right only where a grid with its axes exchanged reaches; or tiles in each other's place."""
     if output.got.ndim != 2 or output.in_a_line:  # noqa: PLR2004 - rows and columns
         return False
-    return any(
+    return reached_by_swapped_axes(output) or any(
         agrees(output, reached_by_swapped_blocks(output.wanted, tile)) or _tiles_exchanged(output, tile)
         for tile in output.tiles
     )
@@ -184,6 +190,24 @@ def constant_offset(output: WrongOutput) -> bool:
     if output.empty.any() or output.got.size < ENOUGH or not _expects_various(output):
         return False
     return agrees(output, output.wanted + float(np.median(output.values - output.wanted)))
+
+
+def change_scaled(output: WrongOutput) -> bool:
+    """One of the inputs plus the right change times one number."""
+    if output.empty.any() or not _expects_various(output):
+        return False
+    for _, array in output.inputs:
+        if array.shape != output.got.shape:
+            continue
+        base = np.asarray(array, np.float64)
+        change, got = output.wanted - base, output.values - base
+        clear = np.abs(change) > output.tolerance(output.wanted)
+        if np.count_nonzero(clear) < 2 * ENOUGH:
+            continue
+        factor = float(np.median(got[clear] / change[clear]))
+        if abs(factor) > RELATIVE_SLACK and agrees(output, base + factor * change):
+            return True
+    return False
 
 
 def integer_output(output: WrongOutput) -> bool:
@@ -381,13 +405,19 @@ LIKELY_TESTS: Tests = (
     ("whole-numbers", whole_numbers),
     ("constant-factor", constant_factor),
     ("constant-offset", constant_offset),
+    ("change-scaled", change_scaled),
     ("half-precision", half_precision),
     ("imprecise", imprecise),
+    ("zeros-not-stored", zeros_not_stored),
     ("store-unguarded", overwritten_by_the_edge),
     ("end-not-stored", end_not_stored),
     ("edge-not-written", edge_not_written),
+    ("border-not-written", border_not_written),
+    ("border-wrong", border_wrong),
     ("edge-wrong", edge_wrong),
+    ("block-borders-wrong", block_borders_wrong),
     ("first-row-only", first_row_only),
+    ("first-matrix-only", first_matrix_only),
     ("first-block-only", first_block_only),
     ("some-blocks", some_blocks),
     ("partly-unwritten", partly_unwritten),

@@ -70,6 +70,16 @@ def bounds_swapped(output: WrongOutput) -> bool:
     return any(agrees(output, predicted, ~_beyond_rows(output.got.shape, end)) for end in ends)
 
 
+def reached_by_swapped_axes(output: WrongOutput) -> bool:
+    """Right only where the threads along y reach as columns, and those along x as rows."""
+    launch = output.launch
+    if launch is None or output.got.ndim != MOST_AXES or output.in_a_line:
+        return False
+    row, column = np.indices(output.got.shape)
+    reached = (row < launch.grid[0] * launch.block[0]) & (column < launch.grid[1] * launch.block[1])
+    return agrees(output, np.where(reached, output.wanted, np.nan))
+
+
 def _beyond_rows(shape: tuple[int, ...], end: int) -> Mask:
     """Where stores land from a column beyond the row and below ``end``, of rows that the guard lets by."""
     rows, columns = shape
@@ -110,6 +120,14 @@ def first_row_only(output: WrongOutput) -> bool:
     return output.completed and not wrong[0].any() and bool(output.unwritten[1:].all())
 
 
+def first_matrix_only(output: WrongOutput) -> bool:
+    """Of several matrices the first is right, and no other was ever written."""
+    wrong = output.wrong
+    if wrong.ndim <= MOST_AXES or len(wrong) == 1 or wrong[0].size < ENOUGH:
+        return False
+    return output.completed and not wrong[0].any() and bool(output.unwritten[1:].all())
+
+
 def first_block_only(output: WrongOutput) -> bool:
     """The first tile is right and nothing else is."""
     wrong = output.wrong
@@ -123,9 +141,10 @@ def first_tile_of_rows(output: WrongOutput) -> bool:
     if wrong.ndim != 2 or not output.in_a_line:  # noqa: PLR2004 - rows and columns
         return False
     column = np.arange(wrong.shape[1])
+    lengths = {*output.tiles, *(output.launch.block[:1] if output.launch else ())}
     return any(
-        tile < wrong.shape[1] and np.array_equal(wrong, np.broadcast_to(column >= tile, wrong.shape))
-        for tile in output.tiles
+        length < wrong.shape[1] and np.array_equal(wrong, np.broadcast_to(column >= length, wrong.shape))
+        for length in lengths
     )
 
 
@@ -150,6 +169,76 @@ def end_not_stored(output: WrongOutput) -> bool:
         return False
     stored = int(np.argmax(wrong))
     return bool(stored % output.got.shape[-1] and wrong[stored:].all())
+
+
+def zeros_not_stored(output: WrongOutput) -> bool:
+    """Nothing was stored where 0 belongs, and there alone; more was stored behind the first such element."""
+    wrong = output.wrong
+    if not output.completed or not wrong.any() or not np.array_equal(wrong, output.unwritten):
+        return False
+    first = int(np.argmax(wrong))
+    return np.array_equal(wrong, output.wanted == 0) and not wrong.reshape(-1)[first:].all()
+
+
+MOST_NEIGHBOURS = 3
+"""How far from a border the elements lie whose neighbours are beyond it."""
+
+
+def border_not_written(output: WrongOutput) -> bool:
+    """The border was left out, on all sides of a matrix, and all inside is right."""
+    sides = [side for axis in range(output.wrong.ndim) for side in (0, -1) if _side(output, axis, side).all()]
+    return (
+        output.completed and len(sides) == 2 * MOST_AXES and _only_near_ends(output) and _is_unwritten(output)
+    )
+
+
+def border_wrong(output: WrongOutput) -> bool:
+    """Only elements near the ends are wrong, and not just the last tile, or most of it.
+
+    Of a vector these are its last elements, where the last block has more: elsewhere they need no neighbours.
+    """
+    wrong, count = output.wrong, int(np.count_nonzero(output.wrong))
+    if count < ENOUGH // 2 or not _only_near_ends(output):
+        return False
+    edges = list(_edges(output))
+    of_edge = [2 * count < np.count_nonzero(edge) and not edge.all() for edge in edges]
+    beside = [int(np.count_nonzero(wrong & ~edge)) >= ENOUGH // 2 for edge in edges]
+    if wrong.ndim == 1:
+        return bool(edges) and all(of_edge) and not any(beside)
+    return all(few or some for few, some in zip(of_edge, beside, strict=True))
+
+
+def _side(output: WrongOutput, axis: int, side: int) -> Mask:
+    """Which elements of the first, or of the last, row (or column, or element) are wrong."""
+    return np.asarray(np.take(output.wrong, [side], axis))
+
+
+def _is_unwritten(output: WrongOutput) -> bool:
+    return bool(output.unwritten[output.wrong].all())
+
+
+def _only_near_ends(output: WrongOutput) -> bool:
+    wrong = output.wrong
+    if not 0 < wrong.ndim <= MOST_AXES or min(wrong.shape) <= 2 * MOST_NEIGHBOURS:
+        return False
+    return not wrong[(slice(MOST_NEIGHBOURS, -MOST_NEIGHBOURS),) * wrong.ndim].any()
+
+
+def block_borders_wrong(output: WrongOutput) -> bool:
+    """Only elements are wrong that lie near the first or the last one of a block."""
+    wrong, launch = output.wrong, output.launch
+    if launch is None or not 0 < wrong.ndim <= MOST_AXES or (wrong.ndim == 1) is not output.in_a_line:
+        return False
+    near = np.zeros(wrong.shape, np.bool_)
+    for axis, index in enumerate(np.indices(wrong.shape)):
+        threads = launch.block[wrong.ndim - 1 - axis]
+        if threads < 4 * MOST_NEIGHBOURS:
+            return False
+        thread = index % threads
+        near |= (thread < MOST_NEIGHBOURS) | (thread >= threads - MOST_NEIGHBOURS)
+        near |= index >= wrong.shape[axis] - MOST_NEIGHBOURS
+    several = int(np.count_nonzero(wrong)) > 1 and not (wrong & output.unwritten).any()
+    return several and not near.all() and not (wrong & ~near).any()
 
 
 def partly_unwritten(output: WrongOutput) -> bool:
@@ -192,13 +281,22 @@ def index_formula(output: WrongOutput) -> bool:
         for axis, extent in zip(range(wrong.ndim)[::-1], wrong.shape, strict=True)
     ]
     if wrong.ndim == 1:
-        return any(np.array_equal(wrong, ~mask) for mask in reached[0][1:])
+        return any(_only_reached(output, mask) for mask in reached[0][1:])
+    reached = [
+        [*masks, np.arange(len(masks[0])) < launch.block[1 - axis]] for axis, masks in enumerate(reached)
+    ]
     ways = [(row, column) for row in range(len(reached[0])) for column in range(len(reached[1]))]
+    first_block = (len(reached[0]) - 1, len(reached[1]) - 1)  # which has a name of its own
     return any(
-        np.array_equal(wrong, ~np.logical_and.outer(reached[0][row], reached[1][column]))
+        _only_reached(output, np.logical_and.outer(reached[0][row], reached[1][column]))
         for row, column in ways
-        if row or column
+        if (row or column) and (row, column) != first_block
     )
+
+
+def _only_reached(output: WrongOutput, reached: Mask) -> bool:
+    """Whether all that was reached is right, and nothing else was stored: some bytes are right by chance."""
+    return not (output.wrong & reached).any() and bool(output.unwritten[~reached].all()) and not reached.all()
 
 
 def part_of_each_tile(output: WrongOutput) -> bool:
