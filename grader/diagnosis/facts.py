@@ -30,6 +30,9 @@ Tests: TypeAlias = "tuple[tuple[str, Callable[[WrongOutput], bool]], ...]"
 
 WARP = 32
 
+MOST_AXES = 2
+"""Axes of what has rows and columns, and no matrices besides."""
+
 RELATIVE_SLACK = 1e-5
 BOUND_SLACK = 4.0
 """A prediction is computed in float64; the kernel worked in float32, on other sums than the bound is for."""

@@ -111,5 +111,29 @@ def test_a_few_numbers_are_explained_by_accident_and_so_by_nothing() -> None:
 
 def test_an_oracle_that_does_not_understand_other_inputs_explains_nothing() -> None:
     """Such as columns of a sparse matrix that lie outside of it."""
-    wrong = output(answer(INPUTS | {"b": np.zeros(ROWS)}))
+    wrong = output(answer(INPUTS | {"w": np.ones(COLUMNS)}))
     assert not list(fitting(NO_HYPOTHESES, replace(wrong, answer=lambda _: None)))
+
+
+def test_one_of_two_operands_twice() -> None:
+    """Named where they are the first two inputs, which the text names."""
+    inputs = {name: DRAWN.uniform(-2, 2, 40) for name in "pq"}
+    right, got = inputs["p"] ** 2 * inputs["q"], inputs["p"] ** 3
+    unwritten = np.zeros(40, np.bool_)
+    wrong = WrongOutput(
+        "y",
+        got,
+        right,
+        1e-6,
+        unwritten,
+        tuple(inputs.items()),
+        answer=lambda read: read["p"] ** 2 * read["q"],
+    )
+    assert next(fitting(NO_HYPOTHESES, wrong)) == "operand-twice"
+
+
+def test_a_row_shorter_than_a_tile_has_nothing_but_an_end() -> None:
+    """All of it is left out where tiles are counted rounded down."""
+    inputs = INPUTS | {"A": INPUTS["A"][:, :20], "x": INPUTS["x"][:20], "w": INPUTS["w"][:20]}
+    got = answer(inputs | {"A": np.zeros((ROWS, 20))})
+    assert "tail-not-counted" in set(fitting(NO_HYPOTHESES, output(got, inputs=inputs)))

@@ -83,8 +83,11 @@ def test_threads_whose_axes_are_exchanged_in_a_block_that_is_no_square() -> None
 def test_zeros_that_nobody_stored() -> None:
     """An `else` is missing, or the store stands in a loop that makes no round."""
     assert first_mistake((300,), lambda y: y == 0, LINE, zeros=True) == "zeros-not-stored"
+    most = first_mistake((300,), lambda y: (y == 0) & (index(y) % 3 > 0), LINE, zeros=True)
+    assert most == "zeros-not-stored"
+    few = first_mistake((300,), lambda y: (y == 0) & (index(y) < 9), LINE, zeros=True)
     one_more = first_mistake((300,), lambda y: (y == 0) | (index(y) == 7), LINE, zeros=True)
-    assert one_more == "partly-unwritten"
+    assert (few, one_more) == ("partly-unwritten", "partly-unwritten")
 
 
 def test_a_matrix_that_is_wrong_at_its_border_alone() -> None:
@@ -134,6 +137,19 @@ def test_rows_to_which_the_index_of_the_block_does_not_lead() -> None:
     output = WrongOutput("y", got, expected, 0.0, got == 77, store_bytes=1, launch=PLANE)
     assert (output.unwritten & ~output.wrong).any()
     assert next(fitting(NO_HYPOTHESES, output)) == "index-formula"
+
+
+def test_blocks_that_are_taken_to_be_as_long_as_along_the_other_axis() -> None:
+    """`blockIdx.y * blockDim.x` leaves out rows where a block has more threads along x."""
+    assert first_mistake((29, 44), lambda y: index(y) % 16 >= 8, PLANE) == "index-formula"
+
+
+def test_an_input_that_is_added_once_too_often() -> None:
+    """As of a sum over neighbours that counts the element itself."""
+    x = np.random.default_rng(1).integers(-20, 50, 200)
+    right = np.roll(x, 1) + np.roll(x, -1)
+    output = WrongOutput("y", right + x, right, 0.0, np.zeros(200, np.bool_), (("x", x),), store_bytes=1)
+    assert next(fitting(NO_HYPOTHESES, output)) == "off-by-input"
 
 
 @pytest.mark.parametrize("factor", [-1.0, 0.8, 5.0])
