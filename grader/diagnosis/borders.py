@@ -45,7 +45,9 @@ def overwritten_by_the_edge(output: WrongOutput) -> bool:
         return False
     for tile in output.tiles:
         beyond = -wrong.shape[1] % tile
-        if beyond < wrong.shape[1] and wrong[1:, :beyond].sum() == wrong.sum():
+        near = np.zeros(wrong.shape, np.bool_)
+        near[1:, :beyond] = True
+        if beyond < wrong.shape[1] and _are_all_near(wrong, near):
             return True
     return False
 
@@ -103,7 +105,21 @@ def _only_near_ends(output: WrongOutput) -> bool:
     wrong = output.wrong
     if not 0 < wrong.ndim <= MOST_AXES or min(wrong.shape) <= 2 * MOST_NEIGHBOURS:
         return False
-    return not wrong[(slice(MOST_NEIGHBOURS, -MOST_NEIGHBOURS),) * wrong.ndim].any()
+    near = np.ones(wrong.shape, np.bool_)
+    near[(slice(MOST_NEIGHBOURS, -MOST_NEIGHBOURS),) * wrong.ndim] = False
+    if wrong.ndim == 1:
+        near[:MOST_NEIGHBOURS] = False
+    return _are_all_near(wrong, near)
+
+
+MOST_CHANCE = 0.02
+"""How likely it may be that as many elements lie there by chance."""
+
+
+def _are_all_near(wrong: Mask, near: Mask) -> bool:
+    """Whether all wrong elements are among these, and so many that it is no accident."""
+    chance = float(near.mean()) ** int(np.count_nonzero(wrong))
+    return chance < MOST_CHANCE and not (wrong & ~near).any()
 
 
 def block_borders_wrong(output: WrongOutput) -> bool:
@@ -120,4 +136,4 @@ def block_borders_wrong(output: WrongOutput) -> bool:
         near |= (thread < MOST_NEIGHBOURS) | (thread >= threads - MOST_NEIGHBOURS)
         near |= index >= wrong.shape[axis] - MOST_NEIGHBOURS
     several = int(np.count_nonzero(wrong)) > 1 and not (wrong & output.unwritten).any()
-    return several and not near.all() and not (wrong & ~near).any()
+    return several and _are_all_near(wrong, near)

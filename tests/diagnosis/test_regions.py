@@ -170,3 +170,17 @@ def test_the_first_of_several_matrices_alone() -> None:
     """The number of the matrix is in no index."""
     launch = Launch((1, 1, 3), (16, 16, 1))
     assert first_mistake((3, 16, 16), lambda y: index(y) > 0, launch) == "first-matrix-only"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_few_elements_anywhere_are_no_border(seed: int) -> None:
+    """In square blocks more than half of all elements lie near one."""
+    row, column = np.random.default_rng(seed).integers(0, (37, 50), (3, 2)).T
+    launch = Launch((4, 3, 1), (16, 16, 1))
+
+    def wrong(y: Array) -> Array:
+        mask = np.zeros(y.shape, np.bool_)
+        mask[row, column] = True
+        return mask
+
+    assert first_mistake((37, 50), wrong, launch, stored=True) == ""
