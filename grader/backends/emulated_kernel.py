@@ -23,7 +23,7 @@ from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.scheduler import may_depend_on_order
 from grader.emulator.memory.layout import lay_out
-from grader.emulator.repair import RepairCase, RepairSearch, fitting, key
+from grader.emulator.repair import RepairCase, RepairSearch, between_warps, fitting, key
 from grader.emulator.statement_gaps import Source
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.messages import remarked, worded
@@ -32,7 +32,7 @@ from grader.ptx import Register, parse
 from grader.ptx.facts import is_inside_asm, needs_texture, origin, renames_lines, structure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from grader.emulator.machine.machine import Observer
     from grader.emulator.memory.layout import LayOut
@@ -200,7 +200,7 @@ class EmulatedKernel:
         module = self._kernel(detect=False).module
         return structure(module, self.build.entry, self.source, self.file, self._executed)
 
-    def workshop(self, trials: Iterable[RepairCase]) -> RepairSearch:
+    def workshop(self, trials: Collection[RepairCase]) -> RepairSearch:
         """Where repairs are tried, on as many of these launches as the work lasts for."""
         module, shapes = self._kernel(detect=True).module, self.build.shared_shapes
         kernel: Kernel | None = None
@@ -219,6 +219,7 @@ class EmulatedKernel:
             Source(module, self.source, self.text),
             fitting(trials),
             run,
+            between_warps=between_warps(trials),
         )
         if self._profile is not None:
             name, lines = self._profile

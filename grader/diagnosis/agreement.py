@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.facts import Diagnosis
+from grader.diagnosis.facts import ENOUGH, Diagnosis
 from grader.mistakes import texts_of_course
 from grader.model import Visibility
 
@@ -136,8 +136,12 @@ def _of_its_item(
 
 
 def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
-    """The mistakes that fit all of these that can tell; those that fit the others as well, if any does."""
+    """The mistakes that fit all of these that can tell; those that fit the others as well, if any does.
+
+    A few numbers can not, where other cases have more.
+    """
     clear = [comparison for comparison in wrong if comparison.telling] or list(wrong)
+    clear = [comparison for comparison in clear if comparison.total >= ENOUGH] or clear
     specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
     candidates = list(_in_all(specific or clear))
     fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -29,6 +29,9 @@ Tests: TypeAlias = "tuple[tuple[str, Callable[[WrongOutput], bool]], ...]"
 """Mistakes, each with what an output must show."""
 
 WARP = 32
+
+MOST_AXES = 2
+"""Axes of what has rows and columns, and no matrices besides."""
 
 RELATIVE_SLACK = 1e-5
 BOUND_SLACK = 4.0
@@ -94,6 +97,8 @@ class WrongOutput:
     raced: bool = False
     launch: Launch | None = None
     """How the kernel was launched, None where nobody knows."""
+    answer: Callable[[Mapping[str, NDArray[Any]]], NDArray[Any] | None] | None = None
+    """What would be right for other inputs, None where the oracle fails; None where there is no oracle."""
 
     @cached_property
     def values(self) -> Reals:
@@ -128,12 +133,14 @@ class WrongOutput:
     def tiles(self) -> tuple[int, ...]:
         """The tile sizes to think of: the constants' values, without those that tile nothing.
 
-        Without constants, as where a function launches what it likes, a square block tells its tiles.
+        Without constants, as where a function launches what it likes, a square block tells its tiles, and
+        of a vector a block in a line does.
         """
         values = dict.fromkeys(value for _, value in self.constants if value > 1)
-        if not values and self.launch is not None and self.launch.block[0] == self.launch.block[1] > 1:
-            return self.launch.block[:1]
-        return tuple(values)
+        if values or self.launch is None or self.launch.block[0] == 1:
+            return tuple(values)
+        square = self.launch.block[0] == self.launch.block[1]
+        return self.launch.block[:1] if square or (self.got.ndim == 1 and self.in_a_line) else ()
 
     @property
     def in_a_line(self) -> bool:

@@ -76,6 +76,7 @@ VAGUE = frozenset(
             "imprecise",
         ),
         *("constant-factor", "constant-offset", "all-the-same", "every-second", "not-accumulated"),
+        *("border-wrong", "block-borders-wrong", "change-scaled", "off-by-input"),
     }
 )
 """What outputs show whatever made them so: any finding with a line says more."""

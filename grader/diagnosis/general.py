@@ -6,22 +6,45 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, WARP, agrees
-from grader.diagnosis.regions import (
-    bounds_swapped,
+from grader.diagnosis.borders import (
+    block_borders_wrong,
+    border_not_written,
+    border_wrong,
     edge_not_written,
     edge_wrong,
-    end_not_stored,
-    first_block_only,
+    overwritten_by_the_edge,
+)
+from grader.diagnosis.deviations import (
+    change_scaled,
+    constant_factor,
+    constant_offset,
+    expects_various,
+    half_precision,
+    imprecise,
+    integer_output,
+    off_by_input,
+    sign_flipped,
+    whole_numbers,
+)
+from grader.diagnosis.facts import ENOUGH, WARP, agrees
+from grader.diagnosis.reached import (
     first_left_out,
-    first_row_only,
-    first_tile_of_rows,
+    index_along_one_axis,
     index_formula,
     last_left_out,
-    overwritten_by_the_edge,
     part_of_each_tile,
+    reached_by_swapped_axes,
+)
+from grader.diagnosis.regions import (
+    bounds_swapped,
+    end_not_stored,
+    first_block_only,
+    first_matrix_only,
+    first_row_only,
+    first_tile_of_rows,
     partly_unwritten,
     some_blocks,
+    zeros_not_stored,
 )
 from grader.model import MOST_THREADS
 
@@ -29,9 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.diagnosis.facts import Mask, Prediction, Reals, Tests, WrongOutput
-
-HALF_TO_SINGLE = 2.0**14
-"""How much larger than a float32 bound the error of 16-bit arithmetic may be (2⁻¹¹ against 2⁻²⁴, doubled)."""
 
 LARGEST_SCATTERED = 2**18
 """Elements up to which stores in other places are tried: beyond, sorting them takes a second and more."""
@@ -73,13 +93,7 @@ def all_the_same(output: WrongOutput) -> bool:
     values, expected = output.values, output.wanted
     if values.size < ENOUGH or output.unwritten.any() or not np.isfinite(expected).all():
         return False
-    return _expects_various(output) and bool((values == values.flat[0]).all())
-
-
-def _expects_various(output: WrongOutput) -> bool:
-    """Whether different numbers are expected: of one number everywhere, any other is a multiple."""
-    with np.errstate(invalid="ignore"):
-        return float(np.ptp(output.wanted)) > float(output.tolerance(output.wanted).max())
+    return expects_various(output) and bool((values == values.flat[0]).all())
 
 
 # --- where the right numbers went --------------------------------------------------------------------
@@ -129,7 +143,7 @@ def blocks_swapped(output: WrongOutput) -> bool:
     """Right only where a grid with its axes exchanged reaches; or tiles in each other's place."""
     if output.got.ndim != 2 or output.in_a_line:  # noqa: PLR2004 - rows and columns
         return False
-    return any(
+    return reached_by_swapped_axes(output) or any(
         agrees(output, reached_by_swapped_blocks(output.wanted, tile)) or _tiles_exchanged(output, tile)
         for tile in output.tiles
     )
@@ -160,84 +174,6 @@ def exchanged(expected: Reals, tile: int) -> tuple[Reals, Mask]:
     source = (column // tile * tile + row % tile, row // tile * tile + column % tile)
     mask = (source[0] < expected.shape[0]) & (source[1] < expected.shape[1])
     return expected[np.where(mask, source[0], 0), np.where(mask, source[1], 0)], mask
-
-
-# --- how far off it is -------------------------------------------------------------------------------
-
-
-def sign_flipped(output: WrongOutput) -> bool:
-    """The right answer times -1."""
-    return agrees(output, -output.wanted)
-
-
-def constant_factor(output: WrongOutput) -> bool:
-    """The right answer times one number."""
-    clear = np.abs(output.wanted) > output.tolerance(output.wanted)
-    if output.empty.any() or np.count_nonzero(clear) < ENOUGH or not _expects_various(output):
-        return False
-    factor = float(np.median(output.values[clear] / output.wanted[clear]))
-    return abs(factor) > RELATIVE_SLACK and agrees(output, factor * output.wanted)
-
-
-def constant_offset(output: WrongOutput) -> bool:
-    """The right answer plus one number."""
-    if output.empty.any() or output.got.size < ENOUGH or not _expects_various(output):
-        return False
-    return agrees(output, output.wanted + float(np.median(output.values - output.wanted)))
-
-
-def integer_output(output: WrongOutput) -> bool:
-    """The right answer without its fraction."""
-    return agrees(output, np.trunc(output.wanted))
-
-
-def whole_numbers(output: WrongOutput) -> bool:
-    """Whole numbers where fractions are expected, none of them so large that it could have no fraction."""
-    values, wrong = output.values[output.wrong], output.wrong
-    if not np.issubdtype(output.got.dtype, np.floating) or not np.isfinite(output.values).all():
-        return False
-    fine = np.abs(values).max(initial=0.0) * np.finfo(output.got.dtype).eps * WARP < 1
-    fractions = np.count_nonzero(output.wanted[wrong] % 1) * 2 > values.size
-    various = values.any() if values.size == 1 else np.ptp(values) > 0  # one number everywhere says nothing
-    return bool(fine and fractions and various and not (values % 1).any())
-
-
-def half_precision(output: WrongOutput) -> bool:
-    """Close, and every number is one that a float16 (or a bfloat16) can hold."""
-    values = output.values
-    if not np.issubdtype(output.got.dtype, np.floating) or values.size < ENOUGH or not _close(output):
-        return False
-    return any(
-        bool(fits(values).all()) and not bool(fits(output.wanted).all()) for fits in (_is_half, _is_bfloat)
-    )
-
-
-def _is_half(values: Reals) -> Mask:
-    with np.errstate(over="ignore"):
-        fits: Mask = values == values.astype(np.float16)
-    return fits
-
-
-def _is_bfloat(values: Reals) -> Mask:
-    with np.errstate(over="ignore"):
-        fits: Mask = (values.astype(np.float32).view(np.uint32) & 0xFFFF) == 0
-    return fits
-
-
-def imprecise(output: WrongOutput) -> bool:
-    """Close, with errors all over of the size that 16-bit arithmetic makes."""
-    widespread = int(np.count_nonzero(output.wrong)) * 2 > output.got.size >= ENOUGH
-    if not widespread or not _close(output):
-        return False
-    error = np.abs(output.values - output.wanted)
-    return bool((error <= HALF_TO_SINGLE * output.bounds).all())
-
-
-def _close(output: WrongOutput) -> bool:
-    """No error above a twentieth of the largest element."""
-    if output.empty.any() or not np.isfinite(output.values).all():
-        return False
-    return bool((np.abs(output.values - output.wanted) <= np.abs(output.wanted).max() / 20).all())
 
 
 # --- right numbers in other places ------------------------------------------------------------------
@@ -381,14 +317,22 @@ LIKELY_TESTS: Tests = (
     ("whole-numbers", whole_numbers),
     ("constant-factor", constant_factor),
     ("constant-offset", constant_offset),
+    ("change-scaled", change_scaled),
+    ("off-by-input", off_by_input),
     ("half-precision", half_precision),
     ("imprecise", imprecise),
+    ("zeros-not-stored", zeros_not_stored),
     ("store-unguarded", overwritten_by_the_edge),
     ("end-not-stored", end_not_stored),
     ("edge-not-written", edge_not_written),
+    ("border-not-written", border_not_written),
+    ("border-wrong", border_wrong),
     ("edge-wrong", edge_wrong),
+    ("block-borders-wrong", block_borders_wrong),
     ("first-row-only", first_row_only),
+    ("first-matrix-only", first_matrix_only),
     ("first-block-only", first_block_only),
+    ("index-formula", index_along_one_axis),
     ("some-blocks", some_blocks),
     ("partly-unwritten", partly_unwritten),
 )

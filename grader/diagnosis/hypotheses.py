@@ -27,6 +27,7 @@ from grader.diagnosis.general import (
     moved_predictions,
     stored_elsewhere,
 )
+from grader.diagnosis.other_inputs import other_inputs
 from grader.errors import OurError
 from grader.staff_code import TookTooLongError, line_of, load_module, running
 
@@ -107,7 +108,7 @@ def candidates(hypotheses: Hypotheses, output: WrongOutput) -> Iterator[str]:
     """The ids of all mistakes that fit a wrong output, the surest first.
 
     Certain patterns come first, then right numbers in wrong places, then the mistakes of the operation, then
-    what is merely likely.
+    what would be right for other inputs, then what is merely likely.
     """
     if hypotheses.candidates:
         yield from hypotheses.candidates(output)
@@ -115,7 +116,9 @@ def candidates(hypotheses: Hypotheses, output: WrongOutput) -> Iterator[str]:
     of_operation = (hypotheses.predictions,) if hypotheses.predictions else ()
     yield from certain(output)
     yield from foreseen(output, copied_input, stored_elsewhere, *of_operation, moved_predictions)
-    yield from likely(output, without=hypotheses.not_a_mistake)
+    without = hypotheses.not_a_mistake
+    yield from (mistake for mistake in foreseen(output, other_inputs) if mistake not in without)
+    yield from likely(output, without)
 
 
 def certain(output: WrongOutput) -> Iterator[str]:

@@ -1,58 +1,15 @@
-"""Hypotheses about where an output is wrong: the edge, whole tiles, what no thread of the launch reaches."""
+"""Hypotheses about where an output is wrong: whole tiles, rows, what was never written."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.facts import ENOUGH, agrees
+from grader.diagnosis.facts import ENOUGH, MOST_AXES, agrees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from grader.diagnosis.facts import Mask, WrongOutput
-
-
-MOST_AXES = 2
-
-
-def _edge(shape: tuple[int, ...], tile: int, first_axis: int = 0) -> Mask:
-    """Where the last tile along an axis is a partial one, or the last row or column of a full one."""
-    edge = np.zeros(shape, np.bool_)
-    for axis, extent in enumerate(shape):
-        if axis < first_axis:
-            continue
-        start = min(extent // tile * tile, extent - 1)
-        edge |= np.expand_dims(np.arange(extent) >= start, [i for i in range(len(shape)) if i != axis])
-    return edge
-
-
-def _edges(output: WrongOutput) -> Iterator[Mask]:
-    """The edge for each tile: along the last axis alone where blocks lie in one line."""
-    first_axis = output.wrong.ndim - 1 if output.in_a_line else 0
-    return (_edge(output.wrong.shape, tile, first_axis) for tile in output.tiles)
-
-
-def _only_edge_wrong(output: WrongOutput) -> bool:
-    """Something is right, and all that is wrong lies at the edge, where that is not the whole array."""
-    wrong = output.wrong
-    edges = _edges(output)
-    return not wrong.all() and any(not edge.all() and not (wrong & ~edge).any() for edge in edges)
-
-
-def overwritten_by_the_edge(output: WrongOutput) -> bool:
-    """Only the first columns are wrong, below the first row: what is stored beyond a row lands there."""
-    wrong = output.wrong
-    if wrong.ndim != 2 or (output.empty & wrong).any():  # noqa: PLR2004 - rows and columns
-        return False
-    for tile in output.tiles:
-        beyond = -wrong.shape[1] % tile
-        if beyond < wrong.shape[1] and wrong[1:, :beyond].sum() == wrong.sum():
-            return True
-    return False
 
 
 def bounds_swapped(output: WrongOutput) -> bool:
@@ -79,19 +36,6 @@ def _beyond_rows(shape: tuple[int, ...], end: int) -> Mask:
     return reached.reshape(shape)
 
 
-def edge_not_written(output: WrongOutput) -> bool:
-    """The edge was left out, all of it, and the rest is right; a small array may be nothing but edge."""
-    wrong = output.wrong
-    if not output.completed or not output.unwritten[wrong].all():
-        return False
-    return _only_edge_wrong(output) or any(np.array_equal(wrong, edge) for edge in _edges(output))
-
-
-def edge_wrong(output: WrongOutput) -> bool:
-    """The edge is wrong, the rest is right."""
-    return _only_edge_wrong(output)
-
-
 def _tile_numbers(shape: tuple[int, ...], tile: int) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
     """For each element the number of its tile: a square of the last two axes, or a line of the only one."""
     numbers = np.zeros(shape, np.intp)
@@ -110,6 +54,14 @@ def first_row_only(output: WrongOutput) -> bool:
     return output.completed and not wrong[0].any() and bool(output.unwritten[1:].all())
 
 
+def first_matrix_only(output: WrongOutput) -> bool:
+    """Of several matrices the first is right, and no other was ever written."""
+    wrong = output.wrong
+    if wrong.ndim <= MOST_AXES or len(wrong) == 1 or wrong[0].size < ENOUGH:
+        return False
+    return output.completed and not wrong[0].any() and bool(output.unwritten[1:].all())
+
+
 def first_block_only(output: WrongOutput) -> bool:
     """The first tile is right and nothing else is."""
     wrong = output.wrong
@@ -123,9 +75,10 @@ def first_tile_of_rows(output: WrongOutput) -> bool:
     if wrong.ndim != 2 or not output.in_a_line:  # noqa: PLR2004 - rows and columns
         return False
     column = np.arange(wrong.shape[1])
+    lengths = {*output.tiles, *(output.launch.block[:1] if output.launch else ())}
     return any(
-        tile < wrong.shape[1] and np.array_equal(wrong, np.broadcast_to(column >= tile, wrong.shape))
-        for tile in output.tiles
+        length < wrong.shape[1] and np.array_equal(wrong, np.broadcast_to(column >= length, wrong.shape))
+        for length in lengths
     )
 
 
@@ -152,89 +105,27 @@ def end_not_stored(output: WrongOutput) -> bool:
     return bool(stored % output.got.shape[-1] and wrong[stored:].all())
 
 
+def zeros_not_stored(output: WrongOutput) -> bool:
+    """What was stored is right, and 0 belongs wherever nothing was; that is no accident, nor the end."""
+    wrong, zeros = output.wrong, output.wanted == 0
+    if not output.completed or wrong.all() or not wrong.any() or not _is_unwritten(output):
+        return False
+    others = int(np.count_nonzero(zeros & ~wrong))
+    accident = (np.count_nonzero(zeros) / zeros.size) ** np.count_nonzero(wrong)
+    first = int(np.argmax(wrong))
+    scattered = not wrong.reshape(-1)[first:].all()
+    return scattered and not (wrong & ~zeros).any() and (not others or accident < BY_ACCIDENT)
+
+
+BY_ACCIDENT = 1e-6
+"""How likely it may be that elements that were chosen without a look at the numbers all have one property."""
+
+
+def _is_unwritten(output: WrongOutput) -> bool:
+    return bool(output.unwritten[output.wrong].all())
+
+
 def partly_unwritten(output: WrongOutput) -> bool:
     """Something is right, and all that is wrong was never written."""
     wrong = output.wrong
     return output.completed and not wrong.all() and bool(output.unwritten[wrong].all())
-
-
-# --- which elements the threads of a launch reach: other formulas for a thread's index ------------
-
-
-def _wrong_only_at(output: WrongOutput, position: int) -> bool:
-    """All is right but for one element of a vector, where nothing was stored."""
-    wrong = output.wrong
-    if wrong.ndim != 1 or wrong.size == 1 or not output.completed:
-        return False
-    alone = int(np.count_nonzero(wrong)) == 1
-    return alone and bool(wrong[position] and output.unwritten[position])
-
-
-def first_left_out(output: WrongOutput) -> bool:
-    """Nobody stored the first element of a vector."""
-    return _wrong_only_at(output, 0)
-
-
-def last_left_out(output: WrongOutput) -> bool:
-    """Nobody stored the last element of a vector."""
-    return _wrong_only_at(output, -1)
-
-
-def index_formula(output: WrongOutput) -> bool:
-    """What was stored is right, and lies where threads get to by another formula than they should."""
-    launch, wrong = output.launch, output.wrong
-    if launch is None or not output.completed or not 0 < wrong.ndim <= MOST_AXES:
-        return False
-    if not output.unwritten[wrong].all():
-        return False
-    reached = [
-        list(_reached(extent, launch.grid[axis], launch.block[axis]))
-        for axis, extent in zip(range(wrong.ndim)[::-1], wrong.shape, strict=True)
-    ]
-    if wrong.ndim == 1:
-        return any(np.array_equal(wrong, ~mask) for mask in reached[0][1:])
-    ways = [(row, column) for row in range(len(reached[0])) for column in range(len(reached[1]))]
-    return any(
-        np.array_equal(wrong, ~np.logical_and.outer(reached[0][row], reached[1][column]))
-        for row, column in ways
-        if row or column
-    )
-
-
-def part_of_each_tile(output: WrongOutput) -> bool:
-    """Of each tile only the first rows (or columns) are right, as far as some rounds of a block reach."""
-    launch, wrong = output.launch, output.wrong
-    if launch is None or wrong.ndim != MOST_AXES or not output.completed:
-        return False
-    row, column = np.indices(wrong.shape)
-    for tile in output.tiles:
-        rounds = {reach for size in launch.block[:2] if size > 1 for reach in range(size, tile, size)}
-        for reach in sorted(rounds):
-            rows, columns = row % tile < reach, column % tile < reach
-            shapes: list[NDArray[Any]] = [np.asarray(mask) for mask in (rows, columns, rows & columns)]
-            if any(_is_all_that_is_right(wrong, right) for right in shapes):
-                return True
-    return False
-
-
-def _is_all_that_is_right(wrong: Mask, right: NDArray[Any]) -> bool:
-    """Whether this is right and nearly all of the rest wrong, where something may be right by chance."""
-    rest = int(np.count_nonzero(~right))
-    return not (wrong & right).any() and int(np.count_nonzero(wrong & ~right)) * 10 >= max(1, rest * 9)
-
-
-def _reached(extent: int, blocks: int, threads: int) -> Iterator[Mask]:
-    """Where threads get to along an axis: as they should, and by five other formulas."""
-    block, thread = np.indices((blocks, threads))
-    for index in (
-        block * threads + thread,
-        block,
-        block + thread,
-        block * blocks + thread,
-        block * block + thread,
-        0 * block,
-    ):
-        mask = np.zeros(extent, np.bool_)
-        inside = index[index < extent]
-        mask[inside.reshape(-1)] = True
-        yield mask

@@ -83,6 +83,12 @@ def key(finding: Finding) -> Key:
     return finding.kind, finding.hazard, finding.line, finding.other_line
 
 
+def between_warps(trials: Iterable[RepairCase]) -> frozenset[Key]:
+    """What some of these cases show between threads of different warps, where no barrier of a warp helps."""
+    findings = (finding for trial in trials for finding in trial.findings)
+    return frozenset(key(finding) for finding in findings if finding.severity is not Severity.WARNING)
+
+
 def fitting(trials: Iterable[RepairCase]) -> list[RepairCase]:
     """Of these the smallest, as many as the budget allows to run several times; the smallest first.
 
@@ -150,6 +156,8 @@ class RepairSearch:
     """Whether the outputs of a trial's run are what they should be."""
     left: int = WORK
     """Work that may still be done, see `RepairCase.work`."""
+    between_warps: Collection[Key] = ()
+    """Races that some case shows between two warps, also one that is too large to be a trial."""
 
     functions: dict[str, Statements] = field(init=False)
     strong: bool = False
@@ -290,12 +298,7 @@ class RepairSearch:
 
     def _barriers(self, races: frozenset[Key]) -> list[Instruction]:
         """The kinds of barrier to try, the cheaper one first where all happens within warps."""
-        of_warp = all(
-            finding.severity is Severity.WARNING
-            for trial in self.trials
-            for finding in trial.findings
-            if key(finding) in races
-        )
+        of_warp = not races & {*self.between_warps, *between_warps(self.trials)}
         x, y, z = self.trials[0].launch.block
         by_warps = x * y * z > _WARP or any(
             instruction.opcode == "bar" and "warp" in instruction.modifiers

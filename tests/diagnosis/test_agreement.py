@@ -214,3 +214,10 @@ def test_nothing_is_said_of_items_that_are_hidden_or_fail_for_other_reasons() ->
     cases = (case("a", wrong("a-transposed"), RACE),)
     assert first(*cases, results=(item("output", "edges", Visibility.HIDDEN),)) == ""
     assert first(*cases, results=(item("traffic", "reuse"),)) == ""
+
+
+def test_a_few_numbers_do_not_contradict_a_case_that_has_more() -> None:
+    """A sum of one block looks like nothing; where all cases are like that, they decide all the same."""
+    alone = replace(wrong(), total=1)
+    assert common_mistake([wrong("last-step-missing"), alone]) == "last-step-missing"
+    assert common_mistake([replace(wrong("last-step-missing"), total=1), alone]) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 
 from grader.emulator.launch import Kernel
-from grader.emulator.repair import WORK, RepairCase, RepairSearch, fitting, key
+from grader.emulator.repair import WORK, RepairCase, RepairSearch, between_warps, fitting, key
 from grader.emulator.statement_gaps import Source
-from grader.model import Argument, Launch
+from grader.model import Argument, Launch, Severity
 from tests.emulator import nvcc
 
 if TYPE_CHECKING:
@@ -238,3 +239,12 @@ def test_an_order_of_two_stores_is_no_repair_where_the_output_stays_wrong() -> N
     assert any(hazard == "WAW" for _, hazard, _, _ in stores.trials[0].keys)
     stores.is_right = lambda *_: False
     assert not stores.repairs()
+
+
+def test_a_barrier_of_a_warp_is_no_repair_where_a_case_that_is_no_trial_races_between_warps() -> None:
+    """Small cases may show inside one warp what goes on between warps in those too large to be tried."""
+    shop = workshop("warp_reverse")
+    small = shop.trials[0]
+    of_block = tuple(replace(finding, severity=Severity.ERROR) for finding in small.findings)
+    shop.between_warps = between_warps([small, replace(small, findings=of_block)])
+    assert {repair.split()[1] for repair in shop.repairs().values()} == {"`__syncthreads()`"}

@@ -45,11 +45,11 @@ from grader.model import (
 )
 from grader.nvcc import build_at
 from grader.nvcc.launch import plan_launch
-from grader.oracle import are_right, array_types, expected_of, in_case, load_oracle
+from grader.oracle import OracleStoppedError, are_right, array_types, expected_of, in_case, load_oracle
 from grader.precision import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -307,7 +307,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
             )
         if explained and comparison.wrong:
             wrong = _wrong_output(
-                launched, comparison, *_without_masked(output, values, bound, unwritten), inputs
+                oracle, launched, comparison, *_without_masked(output, values, bound, unwritten), inputs
             )
             comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
             if case.visibility is Visibility.VISIBLE:
@@ -375,6 +375,7 @@ def _without_masked(
 
 
 def _wrong_output(
+    oracle: Oracle,
     launched: Launched,
     comparison: Comparison,
     output: NDArray[Any],
@@ -400,7 +401,21 @@ def _wrong_output(
         reads_unset=FindingKind.UNINITIALISED in kinds if counted else None,
         reads_outside=FindingKind.OUT_OF_BOUNDS in kinds,
         raced=FindingKind.RACE in kinds,
+        answer=partial(_answer, oracle, launched.case, comparison.array),
     )
+
+
+def _answer(
+    oracle: Oracle, case: Case, array: str, inputs: Mapping[str, NDArray[Any]]
+) -> NDArray[Any] | None:
+    """What would be right for other inputs; None for those that the oracle does not understand."""
+    try:
+        with np.errstate(all="ignore"):
+            return data_of(expected_of(oracle, inputs, dict(case.shape), [array])[array][0])
+    except OracleStoppedError:
+        raise
+    except OurError:
+        return None
 
 
 def _explained(

@@ -1,0 +1,139 @@
+"""Hypotheses about the edge of an output, its border, and where blocks meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.diagnosis.facts import ENOUGH, MOST_AXES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.diagnosis.facts import Mask, WrongOutput
+
+
+def _edge(shape: tuple[int, ...], tile: int, first_axis: int = 0) -> Mask:
+    """Where the last tile along an axis is a partial one, or the last row or column of a full one."""
+    edge = np.zeros(shape, np.bool_)
+    for axis, extent in enumerate(shape):
+        if axis < first_axis:
+            continue
+        start = min(extent // tile * tile, extent - 1)
+        edge |= np.expand_dims(np.arange(extent) >= start, [i for i in range(len(shape)) if i != axis])
+    return edge
+
+
+def _edges(output: WrongOutput) -> Iterator[Mask]:
+    """The edge for each tile: along the last axis alone where blocks lie in one line."""
+    first_axis = output.wrong.ndim - 1 if output.in_a_line else 0
+    return (_edge(output.wrong.shape, tile, first_axis) for tile in output.tiles)
+
+
+def _only_edge_wrong(output: WrongOutput) -> bool:
+    """Something is right, and all that is wrong lies at the edge, where that is not the whole array."""
+    wrong = output.wrong
+    edges = _edges(output)
+    return not wrong.all() and any(not edge.all() and not (wrong & ~edge).any() for edge in edges)
+
+
+def overwritten_by_the_edge(output: WrongOutput) -> bool:
+    """Only the first columns are wrong, below the first row: what is stored beyond a row lands there."""
+    wrong = output.wrong
+    if wrong.ndim != 2 or (output.empty & wrong).any():  # noqa: PLR2004 - rows and columns
+        return False
+    for tile in output.tiles:
+        beyond = -wrong.shape[1] % tile
+        near = np.zeros(wrong.shape, np.bool_)
+        near[1:, :beyond] = True
+        if beyond < wrong.shape[1] and _are_all_near(wrong, near):
+            return True
+    return False
+
+
+def edge_not_written(output: WrongOutput) -> bool:
+    """The edge was left out, all of it, and the rest is right; a small array may be nothing but edge."""
+    wrong = output.wrong
+    if not output.completed or not output.unwritten[wrong].all():
+        return False
+    return _only_edge_wrong(output) or any(np.array_equal(wrong, edge) for edge in _edges(output))
+
+
+def edge_wrong(output: WrongOutput) -> bool:
+    """The edge is wrong, the rest is right."""
+    return _only_edge_wrong(output)
+
+
+MOST_NEIGHBOURS = 3
+"""How far from a border the elements lie whose neighbours are beyond it."""
+
+
+def border_not_written(output: WrongOutput) -> bool:
+    """The border was left out, on all sides of a matrix, and all inside is right."""
+    sides = [side for axis in range(output.wrong.ndim) for side in (0, -1) if _side(output, axis, side).all()]
+    return (
+        output.completed
+        and len(sides) == 2 * MOST_AXES
+        and _only_near_ends(output)
+        and bool(output.unwritten[output.wrong].all())
+    )
+
+
+def border_wrong(output: WrongOutput) -> bool:
+    """Only elements near the ends are wrong, and not just the last tile, or most of it.
+
+    Of a vector these are its last elements, where the last block has more: elsewhere they need no neighbours.
+    """
+    wrong, count = output.wrong, int(np.count_nonzero(output.wrong))
+    if not _only_near_ends(output) or (wrong.ndim > 1 and count < ENOUGH // 2):
+        return False
+    edges = list(_edges(output))
+    of_edge = [2 * count < np.count_nonzero(edge) and not edge.all() for edge in edges]
+    beside = [int(np.count_nonzero(wrong & ~edge)) >= ENOUGH // 2 for edge in edges]
+    if wrong.ndim == 1:
+        return bool(edges) and all(of_edge) and not any(beside)
+    return all(few or some for few, some in zip(of_edge, beside, strict=True))
+
+
+def _side(output: WrongOutput, axis: int, side: int) -> Mask:
+    """Which elements of the first, or of the last, row (or column, or element) are wrong."""
+    return np.asarray(np.take(output.wrong, [side], axis))
+
+
+def _only_near_ends(output: WrongOutput) -> bool:
+    wrong = output.wrong
+    if not 0 < wrong.ndim <= MOST_AXES or min(wrong.shape) <= 2 * MOST_NEIGHBOURS:
+        return False
+    near = np.ones(wrong.shape, np.bool_)
+    near[(slice(MOST_NEIGHBOURS, -MOST_NEIGHBOURS),) * wrong.ndim] = False
+    if wrong.ndim == 1:
+        near[:MOST_NEIGHBOURS] = False
+    return _are_all_near(wrong, near)
+
+
+MOST_CHANCE = 0.02
+"""How likely it may be that as many elements lie there by chance."""
+
+
+def _are_all_near(wrong: Mask, near: Mask) -> bool:
+    """Whether all wrong elements are among these, and so many that it is no accident."""
+    chance = float(near.mean()) ** int(np.count_nonzero(wrong))
+    return chance < MOST_CHANCE and not (wrong & ~near).any()
+
+
+def block_borders_wrong(output: WrongOutput) -> bool:
+    """Only elements are wrong that lie near the first or the last one of a block."""
+    wrong, launch = output.wrong, output.launch
+    if launch is None or not 0 < wrong.ndim <= MOST_AXES or (wrong.ndim == 1) is not output.in_a_line:
+        return False
+    near = np.zeros(wrong.shape, np.bool_)
+    for axis, index in enumerate(np.indices(wrong.shape)):
+        threads = launch.block[wrong.ndim - 1 - axis]
+        if threads < 4 * MOST_NEIGHBOURS:
+            return False
+        thread = index % threads
+        near |= (thread < MOST_NEIGHBOURS) | (thread >= threads - MOST_NEIGHBOURS)
+        near |= index >= wrong.shape[axis] - MOST_NEIGHBOURS
+    several = int(np.count_nonzero(wrong)) > 1 and not (wrong & output.unwritten).any()
+    return several and _are_all_near(wrong, near)

@@ -1,0 +1,129 @@
+"""Hypotheses about how far off an output is: a factor, an offset, an input too much, fractions, precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, WARP, agrees
+
+if TYPE_CHECKING:
+    from grader.diagnosis.facts import Mask, Reals, WrongOutput
+
+HALF_TO_SINGLE = 2.0**14
+"""How much larger than a float32 bound the error of 16-bit arithmetic may be (2⁻¹¹ against 2⁻²⁴, doubled)."""
+
+
+def expects_various(output: WrongOutput) -> bool:
+    """Whether different numbers are expected: of one number everywhere, any other is a multiple."""
+    with np.errstate(invalid="ignore"):
+        return float(np.ptp(output.wanted)) > float(output.tolerance(output.wanted).max())
+
+
+def sign_flipped(output: WrongOutput) -> bool:
+    """The right answer times -1."""
+    return agrees(output, -output.wanted)
+
+
+def constant_factor(output: WrongOutput) -> bool:
+    """The right answer times one number."""
+    clear = np.abs(output.wanted) > output.tolerance(output.wanted)
+    if output.empty.any() or np.count_nonzero(clear) < ENOUGH or not expects_various(output):
+        return False
+    factor = float(np.median(output.values[clear] / output.wanted[clear]))
+    return abs(factor) > RELATIVE_SLACK and agrees(output, factor * output.wanted)
+
+
+def constant_offset(output: WrongOutput) -> bool:
+    """The right answer plus one number."""
+    if output.empty.any() or output.got.size < ENOUGH or not expects_various(output):
+        return False
+    return agrees(output, output.wanted + float(np.median(output.values - output.wanted)))
+
+
+def change_scaled(output: WrongOutput) -> bool:
+    """One of the inputs plus the right change times one number."""
+    if output.empty.any() or not expects_various(output):
+        return False
+    for _, array in output.inputs:
+        if array.shape != output.got.shape:
+            continue
+        base = np.asarray(array, np.float64)
+        change, got = output.wanted - base, output.values - base
+        clear = np.abs(change) > output.tolerance(output.wanted)
+        if np.count_nonzero(clear) < 2 * ENOUGH:
+            continue
+        factor = float(np.median(got[clear] / change[clear]))
+        if abs(factor) > RELATIVE_SLACK and agrees(output, base + factor * change):
+            return True
+    return False
+
+
+def off_by_input(output: WrongOutput) -> bool:
+    """The right answer plus one and the same multiple of an input."""
+    if output.empty.any():
+        return False
+    for _, array in output.inputs:
+        values = np.asarray(array, np.float64)
+        if values.shape != output.got.shape or np.unique(values).size < ENOUGH:
+            continue
+        clear = values != 0
+        factor = float(np.median((output.values - output.wanted)[clear] / values[clear]))
+        if abs(factor) > RELATIVE_SLACK and agrees(output, output.wanted + factor * values):
+            return True
+    return False
+
+
+def integer_output(output: WrongOutput) -> bool:
+    """The right answer without its fraction."""
+    return agrees(output, np.trunc(output.wanted))
+
+
+def whole_numbers(output: WrongOutput) -> bool:
+    """Whole numbers where fractions are expected, none of them so large that it could have no fraction."""
+    values, wrong = output.values[output.wrong], output.wrong
+    if not np.issubdtype(output.got.dtype, np.floating) or not np.isfinite(output.values).all():
+        return False
+    fine = np.abs(values).max(initial=0.0) * np.finfo(output.got.dtype).eps * WARP < 1
+    fractions = np.count_nonzero(output.wanted[wrong] % 1) * 2 > values.size
+    various = values.any() if values.size == 1 else np.ptp(values) > 0  # one number everywhere says nothing
+    return bool(fine and fractions and various and not (values % 1).any())
+
+
+def half_precision(output: WrongOutput) -> bool:
+    """Close, and every number is one that a float16 (or a bfloat16) can hold."""
+    values = output.values
+    if not np.issubdtype(output.got.dtype, np.floating) or values.size < ENOUGH or not _close(output):
+        return False
+    return any(
+        bool(fits(values).all()) and not bool(fits(output.wanted).all()) for fits in (_is_half, _is_bfloat)
+    )
+
+
+def _is_half(values: Reals) -> Mask:
+    with np.errstate(over="ignore"):
+        fits: Mask = values == values.astype(np.float16)
+    return fits
+
+
+def _is_bfloat(values: Reals) -> Mask:
+    with np.errstate(over="ignore"):
+        fits: Mask = (values.astype(np.float32).view(np.uint32) & 0xFFFF) == 0
+    return fits
+
+
+def imprecise(output: WrongOutput) -> bool:
+    """Close, with errors all over of the size that 16-bit arithmetic makes."""
+    widespread = int(np.count_nonzero(output.wrong)) * 2 > output.got.size >= ENOUGH
+    if not widespread or not _close(output):
+        return False
+    error = np.abs(output.values - output.wanted)
+    return bool((error <= HALF_TO_SINGLE * output.bounds).all())
+
+
+def _close(output: WrongOutput) -> bool:
+    """No error above a twentieth of the largest element."""
+    if output.empty.any() or not np.isfinite(output.values).all():
+        return False
+    return bool((np.abs(output.values - output.wanted) <= np.abs(output.wanted).max() / 20).all())

@@ -1,0 +1,158 @@
+"""Hypotheses about what a kernel reads, whatever the operation: the oracle says what other inputs would give.
+
+A kernel that never uses an input, exchanges two of them, leaves some elements out or takes rows to be of
+another length computes the right thing of other inputs than it was given. `WrongOutput.answer` computes what
+that is, and `agrees` decides. An element that is left out counts as 0, which is true of sums.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.diagnosis.facts import ENOUGH, Dealt, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from grader.diagnosis.facts import Mask, Prediction, Reals, WrongOutput
+
+    Arrays = dict[str, NDArray[Any]]
+    Changed = Iterator[tuple[str, NDArray[Any]]]
+
+MOST_NUMBERS = 2**14
+"""Elements of all arrays together up to which the oracle is asked, some dozen times for each case."""
+
+MATRIX = 2
+"""Axes from which on an array has rows."""
+
+MOST_NEIGHBOURS = 8
+"""How far from either end of a row what is shifted in from there may have an effect."""
+
+LONG_ENOUGH = 4 * MOST_NEIGHBOURS
+"""Elements of a row half of which are further from its ends."""
+
+
+def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
+    """What the oracle expects of other inputs than the kernel was given."""
+    inputs = dict(output.inputs)
+    size = sum(array.size for array in (output.got, *inputs.values()))
+    if output.answer is None or size > MOST_NUMBERS or np.count_nonzero(output.wrong) < ENOUGH:
+        return
+    for mistake, arrays in _mistaken(output, inputs):
+        answer = output.answer(inputs | arrays)
+        if answer is None or answer.shape != output.got.shape:
+            continue
+        if not _has_its_own_name(mistake, answer, output.wanted):
+            yield mistake, answer, _away_from_ends(answer.shape) if mistake == "input-shifted" else None
+
+
+def _has_its_own_name(mistake: str, answer: NDArray[Any], wanted: Reals) -> bool:
+    """Whether it is what becomes of the right numbers, whatever was read."""
+    named = {"sign-of-input": np.negative, "integer-inputs": np.trunc}
+    return mistake in named and np.array_equal(answer, named[mistake](wanted))
+
+
+def _mistaken(output: WrongOutput, inputs: Arrays) -> Iterator[tuple[str, Arrays]]:
+    """Mistakes, and the inputs in place of which a kernel that makes them has others."""
+    arrays = {name: array for name, array in inputs.items() if array.size > 1}
+    for (first, a), (second, b) in combinations(arrays.items(), 2):
+        if a.shape == b.shape and a.dtype == b.dtype:
+            yield "inputs-exchanged", {first: b, second: a}
+            if (first, second) == tuple(arrays)[:2]:  # its text names these
+                yield from (("operand-twice", {name: one}) for name, one in ((second, a), (first, b)))
+    for name, array in arrays.items():
+        for mistake, changed in (
+            *_in_another_order(array, output),
+            *_not_used(array),
+            *_left_out(array, output),
+            *_shifted(array, output),
+        ):
+            yield mistake, {name: np.ascontiguousarray(changed, array.dtype)}
+
+
+def _not_used(array: NDArray[Any]) -> Changed:
+    """Whole inputs that have no effect, the wrong sign, or no fractions."""
+    yield "input-not-used", np.zeros_like(array)
+    yield "input-not-used", np.ones_like(array)
+    if array.dtype.kind in "if":
+        yield "sign-of-input", -array
+    if array.dtype.kind == "f":
+        yield "integer-inputs", np.trunc(array)
+
+
+def _in_another_order(array: NDArray[Any], output: WrongOutput) -> Changed:
+    """Elements read where others lie: columns for rows, rows of another length, the first for all."""
+    if array.ndim < MATRIX:
+        return
+    *outer, rows, columns = array.shape
+    yield "input-transposed", np.swapaxes(array.reshape(*outer, columns, rows), -1, -2)
+    yield "first-of-input", np.broadcast_to(array[:1], array.shape)
+    for tile in output.tiles:
+        yield "tiles-of-input-turned", _turned(array, tile)
+    extents = {1, *output.got.shape, *(extent for _, one in output.inputs for extent in one.shape)}
+    index = np.arange(array.size)
+    for width in sorted(extents - {columns}):
+        read = index // columns * width + index % columns
+        inside = read < array.size
+        yield (
+            "input-row-length",
+            np.where(inside, array.flat[np.where(inside, read, 0)], 0).reshape(array.shape),
+        )
+
+
+def _turned(array: NDArray[Any], tile: int) -> NDArray[Any]:
+    """Rows and columns exchanged inside each tile of the last two axes, with zeros beyond the edge."""
+    *outer, rows, columns = array.shape
+    padded = np.pad(array, [(0, 0)] * len(outer) + [(0, -rows % tile), (0, -columns % tile)])
+    tiles = padded.reshape(*outer, padded.shape[-2] // tile, tile, padded.shape[-1] // tile, tile)
+    return np.swapaxes(tiles, -3, -1).reshape(padded.shape)[..., :rows, :columns]
+
+
+def _left_out(array: NDArray[Any], output: WrongOutput) -> Changed:
+    """Elements along the last axis that count for nothing, where they are dealt out to threads."""
+    length = array.shape[-1]
+    index = np.arange(length)
+    masks = [("not-accumulated", index == length - 1)]
+    for blocks, threads in _deals(output, array.ndim):
+        dealt = Dealt(index // threads % blocks, index % threads, threads, blocks * threads)
+        named = [(_of_row(mistake) if blocks == 1 else mistake, kept) for mistake, kept in parts(dealt)]
+        masks += sorted(named, key=lambda part: part[0] != "tail-not-counted")
+        masks.append(("last-of-tiles-left-out", index % threads < threads - 1))
+        masks.append(("not-accumulated", index >= (length - 1) // threads * threads))
+    for mistake, kept in masks:
+        if not kept.all() and (kept.any() or mistake == "tail-not-counted"):
+            yield mistake, np.where(kept, array, 0)
+
+
+def _of_row(mistake: str) -> str:
+    """What a part is called where one block has the whole row."""
+    return "first-round-of-row" if mistake == "first-round-only" else mistake
+
+
+def _deals(output: WrongOutput, axes: int) -> Iterator[tuple[int, int]]:
+    """How many blocks of how many threads share what lies along the last axis."""
+    launch = output.launch
+    lengths = dict.fromkeys((*output.tiles, *(launch.block[:1] if launch else ())))
+    for threads in (length for length in lengths if length > 1):
+        if launch is not None and axes < MATRIX:
+            yield launch.grid[0], threads
+        yield 1, threads
+
+
+def _shifted(array: NDArray[Any], output: WrongOutput) -> Changed:
+    """Inputs as long as the output that are read a few elements further on, or before."""
+    if array.shape != output.got.shape or array.shape[-1] < LONG_ENOUGH:
+        return
+    for step in (1, -1, 2, -2, 3, -3):
+        yield "input-shifted", np.roll(array, step, -1)
+
+
+def _away_from_ends(shape: tuple[int, ...]) -> Mask:
+    """Where what is shifted in has no influence, if neighbours are few."""
+    column = np.arange(shape[-1])
+    return np.broadcast_to((column >= MOST_NEIGHBOURS) & (column < shape[-1] - MOST_NEIGHBOURS), shape)
