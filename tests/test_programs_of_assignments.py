@@ -204,8 +204,14 @@ def _first_advice(grade: Grade) -> str:
         ("store_unguarded.cu", "store-out-of-bounds", 33, "Guard the store"),
         ("returns_before_the_barrier.cu", "barrier-divergence", 30, "out of the `if` or the loop"),
         ("b_never_copied.cu", "memory-never-filled", 28, "copy to `dB` all that the kernel reads"),
+        (
+            "never_copied_back.cu",
+            "host-never-copied-back",
+            56,
+            "from the device after matMul, the last kernel",
+        ),
     ],
-    ids=["barrier", "guard", "return", "copy"],
+    ids=["barrier", "guard", "return", "copy", "copy-back"],
 )
 def test_a_mistake_of_a_programs_kernel_is_told_first(
     graded: Graded, file: str, code: str, line: int, words: str
@@ -215,6 +221,15 @@ def test_a_mistake_of_a_programs_kernel_is_told_first(
     assert grade.cause is not None
     assert (grade.cause.code, grade.cause.line) == (code, line)
     assert words in _first_advice(grade)
+
+
+@pytest.mark.parametrize("file", ["grid_rounded_down.cu", "grid_dimensions_swapped.cu"])
+def test_a_grid_of_a_program_that_is_too_small_is_told_first(graded: Graded, file: str) -> None:
+    """What device memory holds that nobody wrote is no number that the kernel computed."""
+    grade = graded("matmul-program", _mistakes_folder("matmul-program") / file)
+    assert grade.cause is not None
+    assert (grade.cause.code, grade.cause.item) == ("more-elements-than-threads", "kernel")
+    assert "round the number of blocks up" in _first_advice(grade).lower()
 
 
 def _changed(name: str, file: Path, old: str, new: str) -> Path:

@@ -91,6 +91,11 @@ class KeptLaunches:
     launches: list[KeptLaunch] = field(default_factory=list)
     all: bool = True
 
+    @property
+    def launch(self) -> Launch | None:
+        """How the last one was launched, if it is kept."""
+        return self.launches[-1].launch if self.launches else None
+
     def keep(self, launch: KeptLaunch) -> None:
         """Keep one more, and let go of the oldest where they take too much; of all where there is no room."""
         try:

@@ -81,6 +81,9 @@ VAGUE = frozenset(
 )
 """What outputs show whatever made them so: any finding with a line says more."""
 
+OF_PROGRAMS = frozenset({"array", "kernel-output"})
+"""The checks of the arrays of a program, each of which is explained by itself."""
+
 SEVERE = (Severity.ERROR, Severity.WARNING)
 
 
@@ -124,6 +127,7 @@ def first_cause(
         or (_cause(diagnosis, item) if diagnosis is not None and explained else None)
         or _located(assignment, findings, context, item)
         or (None if diagnosis is None else _cause(diagnosis, item))
+        or _shown_by_arrays(assignment, evidence, shown)
     )
 
 
@@ -289,3 +293,25 @@ def _shown_by_outputs(
             inputs, array = [built.label(name) for name in read], built.label(first.array)
             return describe_mistake(first.mistake, array, inputs, built.constants, assignment.feedback)
     return None
+
+
+def _shown_by_arrays(
+    assignment: Assignment, evidence: Evidence, shown: Sequence[CheckResult]
+) -> Cause | None:
+    """The mistake of the first array of a program that is wrong, if its visible cases agree on one."""
+    item = next((result.item for result in shown if result.item.check in OF_PROGRAMS), None)
+    if item is None:
+        return None
+    options = dict(item.options)
+    cases = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
+    wrong = [
+        comparison
+        for case in cases
+        if item.looks_at(case.case)
+        for comparison in case.comparisons
+        if comparison.wrong and comparison.kernel == options.get("kernel", "")
+    ]
+    if len({comparison.mistake for comparison in wrong}) != 1 or not wrong[0].mistake:
+        return None
+    first, texts = wrong[0], texts_of_course(assignment.feedback).mistake(wrong[0].mistake)
+    return Cause(first.mistake, first.explanation, first.hint, item.id, title=texts.title)

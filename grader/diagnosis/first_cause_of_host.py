@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 
     from grader.model import Assignment, CaseEvidence, CheckResult, Evidence, Finding
 
+OF_RESULTS = frozenset({"array", "output", "text"})
+"""The checks of what the host has in the end."""
+
 
 def first_cause_of_host(
     assignment: Assignment, evidence: Evidence, shown: Sequence[CheckResult], main_file: str
 ) -> Cause | None:
     """The first error of host code that an item tells, or the call that failed, whichever comes first.
 
-    What nobody wrote is copied back because of something else, if anything else was found.
+    What nobody wrote is copied back because of something else, if anything else was found. Where there is no
+    error, it is that nothing comes back at all.
     """
     item_of = {
         (finding.code, finding.file, finding.line): result.item.id
@@ -42,7 +46,23 @@ def first_cause_of_host(
                 return failed
         if failed is not None:
             return failed
-    return None
+    left = (_never_copied_back(assignment, case, shown, main_file) for case in visible)
+    return next((cause for cause in left if cause is not None), None)
+
+
+def _never_copied_back(
+    assignment: Assignment, case: CaseEvidence, shown: Sequence[CheckResult], main_file: str
+) -> Cause | None:
+    """That nothing comes back after the last kernel, where results are wrong and kernels are not."""
+    if any(finding.severity is not Severity.INFO for finding in case.findings):
+        return None
+    if any(result.item.check == "kernel-output" for result in shown):
+        return None
+    codes = {finding.code: finding for finding in case.findings}
+    finding = codes.get(FindingCode.HOST_NEVER_COPIED_BACK)
+    items = (result.item for result in shown if result.item.check in OF_RESULTS)
+    item = next((item.id for item in items if item.looks_at(case.case)), "")
+    return _with_texts(assignment, finding, item, main_file) if finding is not None and item else None
 
 
 def _failed_call(
@@ -53,9 +73,13 @@ def _failed_call(
     item = next((item.id for item in items if item.looks_at(case.case)), "")
     if case.program is None or case.program.failed_call is None or not item:
         return None
-    texts = texts_of_course(assignment.feedback).mistake(FindingCode.CALL_FAILED)
-    cause = _cause_of_host(case.program.failed_call, item, main_file)
-    return replace(cause, hint=texts.hint, title=texts.title)
+    return _with_texts(assignment, case.program.failed_call, item, main_file)
+
+
+def _with_texts(assignment: Assignment, finding: Finding, item: str, main_file: str) -> Cause:
+    """A finding as the cause, with what the course says of such findings."""
+    texts = texts_of_course(assignment.feedback).mistake(finding.code)
+    return replace(_cause_of_host(finding, item, main_file), hint=texts.hint, title=texts.title)
 
 
 def has_error_of_host(evidence: Evidence, failing: Sequence[CheckResult]) -> bool:

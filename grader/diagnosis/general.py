@@ -28,6 +28,7 @@ from grader.diagnosis.deviations import (
 )
 from grader.diagnosis.facts import ENOUGH, WARP, agrees
 from grader.diagnosis.reached import (
+    ends_with_the_launch,
     first_left_out,
     index_along_one_axis,
     index_formula,
@@ -305,6 +306,7 @@ CERTAIN_TESTS: Tests = (
 LIKELY_TESTS: Tests = (
     ("all-the-same", all_the_same),
     ("first-tile-of-rows", first_tile_of_rows),
+    ("more-elements-than-threads", ends_with_the_launch),
     ("index-formula", index_formula),
     ("part-of-each-tile", part_of_each_tile),
     ("first-element-left-out", first_left_out),

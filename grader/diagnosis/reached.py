@@ -46,6 +46,20 @@ def last_left_out(output: WrongOutput) -> bool:
     return _wrong_only_at(output, -1)
 
 
+def ends_with_the_launch(output: WrongOutput) -> bool:
+    """What was stored is right, and ends where the last thread of the launch is, before the last element."""
+    launch, shape = output.launch, output.got.shape
+    if launch is None or not output.completed or not 0 < len(shape) <= MOST_AXES:
+        return False
+    if (len(shape) == 1) is not output.in_a_line:
+        return False
+    threads = [blocks * size for blocks, size in zip(launch.grid, launch.block, strict=True)]
+    reached = np.ones(shape, np.bool_)
+    for axis, index in enumerate(np.indices(shape)):
+        reached &= index < threads[len(shape) - 1 - axis]
+    return not reached.all() and _only_reached(output, reached)
+
+
 def index_formula(output: WrongOutput) -> bool:
     """What was stored is right, and lies where threads get to by another formula than they should."""
     launch, wrong = output.launch, output.wrong

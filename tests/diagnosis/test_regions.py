@@ -139,6 +139,21 @@ def test_rows_to_which_the_index_of_the_block_does_not_lead() -> None:
     assert next(fitting(NO_HYPOTHESES, output)) == "index-formula"
 
 
+@pytest.mark.parametrize(
+    ("shape", "launch", "missing"),
+    [
+        ((100,), Launch((3, 1, 1), (32, 1, 1)), lambda y: index(y) >= 96),
+        ((29, 44), Launch((2, 3, 1), (16, 16, 1)), lambda y: index(y, 1) >= 32),
+        ((70, 44), Launch((3, 2, 1), (16, 16, 1)), lambda y: index(y) >= 32),
+    ],
+)
+def test_elements_behind_the_last_thread_of_a_launch(
+    shape: tuple[int, ...], launch: Launch, missing: Callable[[Array], Array]
+) -> None:
+    """Blocks are rounded down or exchanged, or a loop over the rest of a vector is missing."""
+    assert first_mistake(shape, missing, launch) == "more-elements-than-threads"
+
+
 def test_blocks_that_are_taken_to_be_as_long_as_along_the_other_axis() -> None:
     """`blockIdx.y * blockDim.x` leaves out rows where a block has more threads along x."""
     assert first_mistake((29, 44), lambda y: index(y) % 16 >= 8, PLANE) == "index-formula"

@@ -20,7 +20,7 @@ import numpy as np
 
 from grader.checks.array import ArrayCheck, KernelOutputCheck
 from grader.checks.program_output import no_file, quoted
-from grader.compare import compare, heat_map
+from grader.compare import all_ones, compare, heat_map
 from grader.diagnosis import explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError, log_swallowed
@@ -207,7 +207,9 @@ def _in_device_memory(
         extents = _extents(values.shape)
         message = text_of("kernel-output-too-small", kernel=check.kernel, extents=extents, type=check.dtype)
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
-    wrong = WrongOutput(name, written, values, bound, _nowhere(written), _named(inputs))
+    wrong = WrongOutput(
+        name, written, values, bound, all_ones(written), _named(inputs), launch=launch.kept.launch
+    )
     comparison = _explained(assignment, case, wrong, able)
     if not comparison.wrong and not computes(check, able, case, given.shape, inputs, launch):
         message = text_of("not-from-inputs", kernel=check.kernel, output=check.output)
@@ -224,10 +226,6 @@ def _not_seen(check: KernelOutputCheck, ran: Collection[str]) -> Finding:
     return Finding(FindingKind.WRONG_OUTPUT, message, address=check.compared_as)
 
 
-def _nowhere(array: Array) -> NDArray[np.bool_]:
-    return np.zeros(array.shape, np.bool_)
-
-
 def _in_file(
     assignment: Assignment, check: ArrayCheck, case: Case, run: ProgramRun, oracle: Oracle | None
 ) -> Comparison | Finding:
@@ -237,7 +235,7 @@ def _in_file(
     written = _read(run, check.of, np.dtype(check.dtype), values.shape)
     if isinstance(written, str):
         return Finding(FindingKind.WRONG_OUTPUT, written, address=output)
-    wrong = WrongOutput(output, written, values, bound, _nowhere(written), _named(given.arrays))
+    wrong = WrongOutput(output, written, values, bound, all_ones(written), _named(given.arrays))
     return _explained(assignment, case, wrong, able)
 
 
@@ -248,11 +246,11 @@ def _named(arrays: dict[str, Array]) -> Named[Array]:
 def _explained(assignment: Assignment, case: Case, wrong: WrongOutput, oracle: Oracle) -> Comparison:
     """The comparison of an array, with the mistake that explains it if there is one, and a picture of it."""
     with np.errstate(invalid="ignore"):  # a signalling NaN, which is no number like any other
-        comparison = compare(wrong.array, wrong.got, wrong.expected, wrong.bound)
+        comparison = compare(wrong.array, wrong.got, wrong.expected, wrong.bound, poison=wrong.unwritten)
         if comparison.wrong and case.visibility is Visibility.VISIBLE and not np.ma.is_masked(wrong.expected):
             heat = heat_map(wrong.got, wrong.expected, wrong.bound, poison=wrong.unwritten)
             comparison = replace(comparison, heat=heat)
-    if not comparison.wrong or not np.isfinite(wrong.got).all():
+    if not comparison.wrong or not (np.isfinite(wrong.got) | wrong.unwritten).all():
         return comparison
     hypotheses = load_hypotheses(oracle.folder)
     try:
