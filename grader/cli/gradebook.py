@@ -54,9 +54,11 @@ def run(options: argparse.Namespace) -> int:
     grades, _ = load_identified(out)
     must_be_of_one_version(out, grades)
     title = grades[0].assignment_title if grades else ""
-    filled = fill(
-        _content(options.into), [score for grade in grades for score in _scores(grade)], title, options.column
-    )
+    scores = [score for grade in grades for score in _scores(grade)]
+    try:
+        filled = fill(_content(options.into), scores, title, options.column)
+    except UsageError as problem:
+        raise UsageError(f"{escaped(str(options.into))}: {problem}") from None
     target = options.output or options.into
     _replace(target, filled.content)
     _say(filled, grades, target)
@@ -91,7 +93,7 @@ def _content(path: Path) -> bytes:
             return stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or "not a usable path"
-        raise UsageError(f"{escaped(str(path))}: cannot be read: {why.lower()}") from None
+        raise UsageError(f"cannot be read: {why.lower()}") from None
 
 
 def _say(filled: Filled, grades: Sequence[Grade], target: Path) -> None:

@@ -95,3 +95,13 @@ def test_what_cannot_be_read_is_a_wrong_use(
     """With its name and why."""
     assert main(["gradebook", str(out), "--into", str(tmp_path / name)]) == 2
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_gradebook_that_does_not_fit_is_named(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script that fills several is told which of them has no such column."""
+    export = tmp_path / "section-2.csv"
+    export.write_text("Full name,Points\nhoppergrace,\n", encoding="utf-8")
+    assert main(["gradebook", str(out), "--into", str(export), "--column", "Quiz"]) == 2
+    assert f"{export}: " in capsys.readouterr().err.replace("\n", "")
