@@ -43,7 +43,7 @@ def constant_offset(output: WrongOutput) -> bool:
 
 
 def change_scaled(output: WrongOutput) -> bool:
-    """One of the inputs plus the right change times one number."""
+    """One of the inputs plus the right change times one number, where most elements change."""
     if output.got.size > MOST_ELEMENTS or output.empty.any() or not expects_various(output):
         return False
     for _, array in output.inputs:
@@ -52,7 +52,8 @@ def change_scaled(output: WrongOutput) -> bool:
         base = np.asarray(array, np.float64)
         change, got = output.wanted - base, output.values - base
         clear = np.abs(change) > output.tolerance(output.wanted)
-        if np.count_nonzero(clear) < 2 * ENOUGH:
+        count = int(np.count_nonzero(clear))
+        if count < 2 * ENOUGH or 3 * count < 2 * clear.size:
             continue
         factor = float(np.median(got[clear] / change[clear]))
         if abs(factor) > RELATIVE_SLACK and agrees(output, base + factor * change):

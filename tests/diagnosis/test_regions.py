@@ -220,3 +220,20 @@ def test_large_outputs_are_left_to_what_is_quick(mistake: str) -> None:
         got = np.where(mistake == "off-by-input", x * x + x, x + 2 * (x * x - x))
         wrong = WrongOutput("y", got, x * x, 1e-9, np.zeros(size, np.bool_), (("x", x),))
         assert tests[mistake](wrong) is fits
+
+
+@pytest.mark.parametrize("few", [1, 2])
+def test_both_ends_of_a_vector_are_its_border_and_not_where_blocks_meet(few: int) -> None:
+    """A neighbour is missing on either side, also where blocks begin and end there."""
+    launch = Launch((4, 1, 1), (64, 1, 1))
+    both = first_mistake((200,), lambda y: (index(y) < few) | (index(y) >= 200 - few), launch, stored=True)
+    assert both == "border-wrong"
+    assert first_mistake((200,), lambda y: index(y) < few, launch, stored=True) == ""
+
+
+def test_half_of_the_elements_changed_are_no_step_with_a_factor() -> None:
+    """The absolute value is x plus twice what makes it max(x, 0), and has no factor."""
+    x = np.random.default_rng(1).uniform(-2, 2, 200)
+    right, unwritten = np.maximum(x, 0), np.zeros(200, np.bool_)
+    wrong = WrongOutput("y", np.abs(x), right, 1e-9, unwritten, (("x", x),), store_bytes=1)
+    assert not list(fitting(NO_HYPOTHESES, wrong))
