@@ -58,14 +58,15 @@ class TookTooLongError(BaseException):
 
 
 @contextmanager
-def running(code: str) -> Iterator[None]:
+def running(code: str, seconds: float | None = None) -> Iterator[None]:
     """Within, the staff's code runs, which ``code`` names to whoever waits.
 
     Raises:
-        TookTooLongError: it took more than `SECONDS`. Off the main thread nobody stops it.
+        TookTooLongError: it took more than ``seconds``, or `SECONDS`. Off the main thread nobody stops it.
 
     """
-    with _one_at_a_time, redirect_stdout(sys.stderr), _stopped_after(SECONDS, code):
+    limit = SECONDS if seconds is None else seconds
+    with _one_at_a_time, redirect_stdout(sys.stderr), _stopped_after(limit, code):
         yield
 
 

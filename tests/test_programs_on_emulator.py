@@ -442,3 +442,25 @@ def test_a_program_that_talks_to_the_device_by_itself_is_a_question_to_staff(gra
     grade = graded(cheat)
     assert (grade.verdict, grade.score) == (Verdict.ERROR, Fraction(0))
     assert "talks to its device by itself" in _results(grade)["says"].message
+
+
+def _first(grade: Grade) -> str:
+    return "" if grade.cause is None else grade.cause.code
+
+
+WRONG = RIGHT.replace("s[7 - threadIdx.x]", "s[6 - threadIdx.x % 7]")
+BACK = "    cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);\n"
+
+
+def test_a_result_that_never_comes_back_is_what_comes_first(graded: Graded) -> None:
+    """Also where it was copied back before the kernel was launched."""
+    assert _first(graded(RIGHT.replace(BACK, ""))) == "host-never-copied-back"
+    launch = "    reverse<<<1, 8>>>(device);\n"
+    assert _first(graded(RIGHT.replace(launch + BACK, BACK + launch))) == "host-never-copied-back"
+
+
+def test_a_result_that_came_back_before_a_last_launch_is_not_missed(graded: Graded) -> None:
+    """Such as one that only takes its time: that the numbers are wrong has another reason."""
+    grade = graded(WRONG.replace("    cudaFree", "    reverse<<<1, 8>>>(device);\n    cudaFree"))
+    assert _results(grade)["says"].verdict is Verdict.FAIL
+    assert _first(grade) == ""

@@ -172,6 +172,7 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
         device.give(message.stream, Work(WorkKind.KERNEL, caller, outcome.uses, name, changed))
         used_already = outcome.changed or outcome.printed or outcome.later is not CudaError.SUCCESS
         device.unread = None if used_already else (caller, name)
+        device.read_before |= bool(outcome.changed or outcome.printed)
         device.print(outcome.printed)
         device.complaints += outcome.complaints
         if device.pending is CudaError.SUCCESS:

@@ -66,7 +66,7 @@ def rows_to_send(
     """The rows that a copy to the host takes; None where the code says why there are none."""
     if isinstance(message, Pull):
         _shared_whole(device, message, "reads")
-        device.unread = None
+        device.came_back()
         return DONE, device.memory.rows(message.address, 0, message.size, 1)
     code = _checked(device, message, caller)
     if code is not CudaError.SUCCESS:
@@ -74,7 +74,7 @@ def rows_to_send(
     written = device.memory.rows_written(message.source, message.source_pitch, message.width, message.height)
     if not written.all():
         device.note(_never_written(device, message.source, written, caller))
-    device.unread = None
+    device.came_back()
     _copied(device, message, caller)
     return DONE, device.memory.rows(message.source, message.source_pitch, message.width, message.height)
 
@@ -126,7 +126,7 @@ def copy_within(device: Device, message: CopyWithin, caller: int) -> Reply:
         target_rows[:] = content.copy()  # the two may overlap
         device.memory.rows_written(*target)[:] = device.memory.rows_written(*source).copy()
         if _shared(device, message.to):
-            device.unread = None
+            device.came_back()
     _copied(device, message, caller)
     return DONE
 

@@ -152,6 +152,13 @@ class Device:
     recorder: Notes | None = None
     unread: tuple[int, str] | None = None
     """Where the last kernel was launched, and its name, while nothing has come back from the device since."""
+    read_before: bool = False
+    """Whether something has come back from the device after an earlier kernel."""
+
+    def came_back(self) -> None:
+        """Something has come back from the device, of what kernels left there."""
+        self.read_before |= self.unread is not None
+        self.unread = None
 
     def note(self, mistake: HostMistake) -> None:
         """Keep a mistake, once for each place in the program."""

@@ -83,16 +83,18 @@ def border_not_written(output: WrongOutput) -> bool:
 def border_wrong(output: WrongOutput) -> bool:
     """Only elements near the ends are wrong, and not just the last tile, or most of it.
 
-    Of a vector these are its last elements, where the last block has more: elsewhere they need no neighbours.
+    Of a vector these are its last elements, where the last block has more, and the first ones beside them:
+    those are wrong for many other reasons where they are alone.
     """
-    wrong, count = output.wrong, int(np.count_nonzero(output.wrong))
+    wrong = output.wrong
+    count = int(np.count_nonzero(wrong[-MOST_NEIGHBOURS:] if wrong.ndim == 1 else wrong))
     if not _only_near_ends(output) or (wrong.ndim > 1 and count < ENOUGH // 2):
         return False
     edges = list(_edges(output))
     of_edge = [2 * count < np.count_nonzero(edge) and not edge.all() for edge in edges]
-    beside = [int(np.count_nonzero(wrong & ~edge)) >= ENOUGH // 2 for edge in edges]
     if wrong.ndim == 1:
-        return bool(edges) and all(of_edge) and not any(beside)
+        return bool(edges) and all(of_edge)
+    beside = [int(np.count_nonzero(wrong & ~edge)) >= ENOUGH // 2 for edge in edges]
     return all(few or some for few, some in zip(of_edge, beside, strict=True))
 
 
@@ -108,7 +110,7 @@ def _only_near_ends(output: WrongOutput) -> bool:
     near = np.ones(wrong.shape, np.bool_)
     near[(slice(MOST_NEIGHBOURS, -MOST_NEIGHBOURS),) * wrong.ndim] = False
     if wrong.ndim == 1:
-        near[:MOST_NEIGHBOURS] = False
+        near[:MOST_NEIGHBOURS] = wrong[:MOST_NEIGHBOURS].any() and wrong[-MOST_NEIGHBOURS:].any()
     return _are_all_near(wrong, near)
 
 
@@ -123,11 +125,12 @@ def _are_all_near(wrong: Mask, near: Mask) -> bool:
 
 
 def block_borders_wrong(output: WrongOutput) -> bool:
-    """Only elements are wrong that lie near the first or the last one of a block."""
+    """Only elements are wrong that lie near the first or the last one of a block, also inside the array."""
     wrong, launch = output.wrong, output.launch
     if launch is None or not 0 < wrong.ndim <= MOST_AXES or (wrong.ndim == 1) is not output.in_a_line:
         return False
     near = np.zeros(wrong.shape, np.bool_)
+    inside = (slice(MOST_NEIGHBOURS, -MOST_NEIGHBOURS),) * wrong.ndim
     for axis, index in enumerate(np.indices(wrong.shape)):
         threads = launch.block[wrong.ndim - 1 - axis]
         if threads < 4 * MOST_NEIGHBOURS:
@@ -136,4 +139,4 @@ def block_borders_wrong(output: WrongOutput) -> bool:
         near |= (thread < MOST_NEIGHBOURS) | (thread >= threads - MOST_NEIGHBOURS)
         near |= index >= wrong.shape[axis] - MOST_NEIGHBOURS
     several = int(np.count_nonzero(wrong)) > 1 and not (wrong & output.unwritten).any()
-    return several and _are_all_near(wrong, near)
+    return several and bool(wrong[inside].any()) and _are_all_near(wrong, near)

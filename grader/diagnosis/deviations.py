@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, WARP, agrees
+from grader.diagnosis.facts import ENOUGH, MOST_ELEMENTS, RELATIVE_SLACK, WARP, agrees
 
 if TYPE_CHECKING:
     from grader.diagnosis.facts import Mask, Reals, WrongOutput
@@ -43,8 +43,8 @@ def constant_offset(output: WrongOutput) -> bool:
 
 
 def change_scaled(output: WrongOutput) -> bool:
-    """One of the inputs plus the right change times one number."""
-    if output.empty.any() or not expects_various(output):
+    """One of the inputs plus the right change times one number, where most elements change."""
+    if output.got.size > MOST_ELEMENTS or output.empty.any() or not expects_various(output):
         return False
     for _, array in output.inputs:
         if array.shape != output.got.shape:
@@ -52,7 +52,8 @@ def change_scaled(output: WrongOutput) -> bool:
         base = np.asarray(array, np.float64)
         change, got = output.wanted - base, output.values - base
         clear = np.abs(change) > output.tolerance(output.wanted)
-        if np.count_nonzero(clear) < 2 * ENOUGH:
+        count = int(np.count_nonzero(clear))
+        if count < 2 * ENOUGH or 3 * count < 2 * clear.size:
             continue
         factor = float(np.median(got[clear] / change[clear]))
         if abs(factor) > RELATIVE_SLACK and agrees(output, base + factor * change):
@@ -62,7 +63,7 @@ def change_scaled(output: WrongOutput) -> bool:
 
 def off_by_input(output: WrongOutput) -> bool:
     """The right answer plus one and the same multiple of an input."""
-    if output.empty.any():
+    if output.got.size > MOST_ELEMENTS or output.empty.any():
         return False
     for _, array in output.inputs:
         values = np.asarray(array, np.float64)

@@ -43,6 +43,9 @@ ROUNDED = 1e-11
 ENOUGH = 4
 """Elements that must share a pattern before it counts as one: any one number is a multiple of any other."""
 
+MOST_ELEMENTS = 2**20
+"""Elements up to which hypotheses are tried that take a second and more beyond."""
+
 LEAST_SHARE = 8
 """One element in so many must be foreseen, the others being out of the prediction's reach."""
 

@@ -303,13 +303,15 @@ def _shown_by_arrays(
     if item is None:
         return None
     options = dict(item.options)
+    kernel, output = options.get("kernel", ""), options.get("output", "")
+    array = f"{kernel}.{output}" if kernel else output  # others may be those of hidden items
     cases = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
     wrong = [
         comparison
         for case in cases
         if item.looks_at(case.case)
         for comparison in case.comparisons
-        if comparison.wrong and comparison.kernel == options.get("kernel", "")
+        if comparison.wrong and comparison.array == array
     ]
     if len({comparison.mistake for comparison in wrong}) != 1 or not wrong[0].mistake:
         return None

@@ -53,16 +53,21 @@ def first_cause_of_host(
 def _never_copied_back(
     assignment: Assignment, case: CaseEvidence, shown: Sequence[CheckResult], main_file: str
 ) -> Cause | None:
-    """That nothing comes back after the last kernel, where results are wrong and kernels are not."""
+    """That nothing comes back after any kernel, where results are wrong and kernels are not."""
     if any(finding.severity is not Severity.INFO for finding in case.findings):
         return None
     if any(result.item.check == "kernel-output" for result in shown):
         return None
-    codes = {finding.code: finding for finding in case.findings}
-    finding = codes.get(FindingCode.HOST_NEVER_COPIED_BACK)
+    finding = next(filter(leaves_no_result, case.findings), None)
     items = (result.item for result in shown if result.item.check in OF_RESULTS)
     item = next((item.id for item in items if item.looks_at(case.case)), "")
     return _with_texts(assignment, finding, item, main_file) if finding is not None and item else None
+
+
+def leaves_no_result(finding: Finding) -> bool:
+    """Whether it tells that nothing at all comes back: a last launch may be there to take its time alone."""
+    never = finding.code is FindingCode.HOST_NEVER_COPIED_BACK
+    return never and not dict(finding.details).get("read_before")
 
 
 def _failed_call(

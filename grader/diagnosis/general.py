@@ -26,7 +26,7 @@ from grader.diagnosis.deviations import (
     sign_flipped,
     whole_numbers,
 )
-from grader.diagnosis.facts import ENOUGH, WARP, agrees
+from grader.diagnosis.facts import ENOUGH, MOST_ELEMENTS, WARP, agrees
 from grader.diagnosis.reached import (
     ends_with_the_launch,
     first_left_out,
@@ -180,13 +180,9 @@ def exchanged(expected: Reals, tile: int) -> tuple[Reals, Mask]:
 # --- right numbers in other places ------------------------------------------------------------------
 
 
-LARGEST_MOVED = 2**20
-"""Elements up to which other places are tried: beyond, it would take a second and more."""
-
-
 def moved_predictions(output: WrongOutput) -> Iterator[Prediction]:
     """Shifted, reversed, turned inside its tiles, cut to a smaller type; each with what is known of it."""
-    if not ENOUGH <= output.got.size <= LARGEST_MOVED or not output.got.ndim:
+    if not ENOUGH <= output.got.size <= MOST_ELEMENTS or not output.got.ndim:
         return
     if np.unique(output.wanted).size >= ENOUGH:  # of a single number in many zeros any move is possible
         yield from (("output-shifted", *shifted) for shifted in _shifted_by_one(output.wanted))

@@ -221,3 +221,19 @@ def test_a_few_numbers_do_not_contradict_a_case_that_has_more() -> None:
     alone = replace(wrong(), total=1)
     assert common_mistake([wrong("last-step-missing"), alone]) == "last-step-missing"
     assert common_mistake([replace(wrong("last-step-missing"), total=1), alone]) == ""
+
+
+@pytest.mark.parametrize("options", [(("output", "y"),), (("output", "y"), ("kernel", "scale"))])
+def test_the_cause_of_an_array_item_is_about_its_own_array(options: Any) -> None:  # noqa: ANN401
+    """Another one may belong to an item that is hidden, and be wrong for another reason."""
+    kernel = dict(options).get("kernel", "")
+    own = f"{kernel}.y" if kernel else "y"
+    ours, other = (
+        replace(wrong(mistake), array=array, kernel=kernel)
+        for mistake, array in (("edge-wrong", own), ("sign-flipped", "z"))
+    )
+    both = replace(case("a", ours), comparisons=(other, ours))
+    result = item("kernel-output" if kernel else "array", "kernel")
+    shown = (replace(result, item=replace(result.item, options=options)),)
+    assert first(both, results=shown) == "edge-wrong"
+    assert first(replace(both, comparisons=(other,)), results=shown) == ""

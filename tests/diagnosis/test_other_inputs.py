@@ -132,6 +132,45 @@ def test_one_of_two_operands_twice() -> None:
     assert next(fitting(NO_HYPOTHESES, wrong)) == "operand-twice"
 
 
+def test_two_operands_behind_another_input_are_not_named_by_its_name() -> None:
+    """The text names the first two inputs, also where the first is a single number."""
+    inputs = {"s": np.ones(1)} | {name: DRAWN.uniform(-2, 2, 40) for name in "pq"}
+    right, got = inputs["p"] ** 2 * inputs["q"], inputs["p"] ** 3
+
+    def square(read: Mapping[str, Array]) -> Array:
+        return np.asarray(read["s"] * read["p"] ** 2 * read["q"])
+
+    wrong = WrongOutput("y", got, right, 1e-6, np.zeros(40, np.bool_), tuple(inputs.items()), answer=square)
+    assert "operand-twice" not in set(fitting(NO_HYPOTHESES, wrong))
+
+
+def test_what_is_only_compared_fits_by_accident_and_so_nothing() -> None:
+    """Another threshold is no conversion to integers."""
+    x = DRAWN.uniform(-3, 3, 200)
+
+    def above(read: Mapping[str, Array]) -> Array:
+        return np.asarray((read["x"] > 0).astype(np.int32))
+
+    inputs, unwritten = (("x", x),), np.zeros(200, np.bool_)
+    got = (x >= 1).astype(np.int32)
+    wrong = WrongOutput("y", got, above({"x": x}), 0.0, unwritten, inputs, answer=above, store_bytes=1)
+    assert not list(fitting(NO_HYPOTHESES, wrong))
+
+
+def test_nothing_is_asked_twice_or_of_the_inputs_as_they_are() -> None:
+    """An oracle may be slow, and many mistakes leave out the same elements."""
+    asked = []
+
+    def listening(read: Mapping[str, Array]) -> Array:
+        asked.append(tuple(array.tobytes() for array in read.values()))
+        return answer(read)
+
+    noise = output(answer(INPUTS) + DRAWN.uniform(-1, 1, ROWS))
+    list(fitting(NO_HYPOTHESES, replace(noise, answer=listening, constants=(("TILE", 16),))))
+    assert 0 < len(set(asked)) == len(asked)
+    assert tuple(array.tobytes() for array in INPUTS.values()) not in asked
+
+
 def test_a_row_shorter_than_a_tile_has_nothing_but_an_end() -> None:
     """All of it is left out where tiles are counted rounded down."""
     inputs = INPUTS | {"A": INPUTS["A"][:, :20], "x": INPUTS["x"][:20], "w": INPUTS["w"][:20]}

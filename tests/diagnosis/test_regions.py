@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grader.diagnosis import NO_HYPOTHESES, WrongOutput, fitting
+from grader.diagnosis.general import LIKELY_TESTS
 from grader.model import Launch
 
 if TYPE_CHECKING:
@@ -199,3 +200,40 @@ def test_a_few_elements_anywhere_are_no_border(seed: int) -> None:
         return mask
 
     assert first_mistake((37, 50), wrong, launch, stored=True) == ""
+
+
+def test_infinities_that_are_expected_or_read_are_no_warning() -> None:
+    """Such as the logarithm of 0: whoever grades would see NumPy's words."""
+    x = np.array([0.0, 1.0, 2.0, np.inf, 4.0, 5.0, 6.0, 7.0, 8.0])
+    right, unwritten = np.where(x > 0, x + 0.25, -np.inf), np.zeros(x.shape, np.bool_)
+    got = np.where(np.isfinite(right), np.floor(right) + np.arange(9) % 2, 3.0)
+    wrong = WrongOutput("y", got, right, 0.0, unwritten, (("x", x),))
+    assert list(fitting(NO_HYPOTHESES, wrong)) == ["whole-numbers"]
+
+
+@pytest.mark.parametrize("mistake", ["change-scaled", "off-by-input"])
+def test_large_outputs_are_left_to_what_is_quick(mistake: str) -> None:
+    """Four million elements took two seconds more, for each wrong case."""
+    tests = dict(LIKELY_TESTS)
+    for size, fits in ((2**10, True), (2**20 + 1, False)):
+        x = np.arange(size, dtype=np.float64)
+        got = np.where(mistake == "off-by-input", x * x + x, x + 2 * (x * x - x))
+        wrong = WrongOutput("y", got, x * x, 1e-9, np.zeros(size, np.bool_), (("x", x),))
+        assert tests[mistake](wrong) is fits
+
+
+@pytest.mark.parametrize("few", [1, 2])
+def test_both_ends_of_a_vector_are_its_border_and_not_where_blocks_meet(few: int) -> None:
+    """A neighbour is missing on either side, also where blocks begin and end there."""
+    launch = Launch((4, 1, 1), (64, 1, 1))
+    both = first_mistake((200,), lambda y: (index(y) < few) | (index(y) >= 200 - few), launch, stored=True)
+    assert both == "border-wrong"
+    assert first_mistake((200,), lambda y: index(y) < few, launch, stored=True) == ""
+
+
+def test_half_of_the_elements_changed_are_no_step_with_a_factor() -> None:
+    """The absolute value is x plus twice what makes it max(x, 0), and has no factor."""
+    x = np.random.default_rng(1).uniform(-2, 2, 200)
+    right, unwritten = np.maximum(x, 0), np.zeros(200, np.bool_)
+    wrong = WrongOutput("y", np.abs(x), right, 1e-9, unwritten, (("x", x),), store_bytes=1)
+    assert not list(fitting(NO_HYPOTHESES, wrong))

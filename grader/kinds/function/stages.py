@@ -27,6 +27,7 @@ from grader.backends import CaseRun
 from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
 from grader.device.observation import Observation
 from grader.diagnosis import agree_on_mistakes
+from grader.diagnosis.first_cause_of_host import leaves_no_result
 from grader.errors import log_swallowed
 from grader.kinds.function.of_host import told_of_host
 from grader.kinds.function.recording import (
@@ -301,8 +302,9 @@ def _why_cut_short(
     return (replace(worded(finding), case=case.id),)
 
 
-_LEAVES_NO_RESULT = (FindingCode.HOST_NEVER_COPIED_BACK, FindingCode.HOST_LAUNCH_REFUSED)
-"""What says more of a wrong result than its elements do, as do all errors of the host."""
+def _says_more_than_elements(finding: Finding) -> bool:
+    """Whether it says more of a wrong result than its elements do, as do all errors of the host."""
+    return finding.code is FindingCode.HOST_LAUNCH_REFUSED or leaves_no_result(finding)
 
 
 def _explained_by_host(case: CaseEvidence) -> CaseEvidence:
@@ -314,7 +316,7 @@ def _explained_by_host(case: CaseEvidence) -> CaseEvidence:
     mistakes = (
         f
         for f in case.findings
-        if f.kind is FindingKind.HOST and (f.severity is Severity.ERROR or f.code in _LEAVES_NO_RESULT)
+        if f.kind is FindingKind.HOST and (f.severity is Severity.ERROR or _says_more_than_elements(f))
     )
     cause = next(mistakes, None)
     if case.launches == 0 and cause is None:

@@ -23,6 +23,7 @@ from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_a
 from grader.errors import OurError, log_swallowed
 from grader.kinds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
+from grader.kinds.kernel.other_answers import OtherAnswers
 from grader.kinds.kernel.planning import arguments, is_estimated, plan
 from grader.kinds.kernel.timing import read, timing_job, untimed
 from grader.messages import worded
@@ -45,11 +46,11 @@ from grader.model import (
 )
 from grader.nvcc import build_at
 from grader.nvcc.launch import plan_launch
-from grader.oracle import OracleStoppedError, are_right, array_types, expected_of, in_case, load_oracle
+from grader.oracle import are_right, array_types, expected_of, in_case, load_oracle
 from grader.precision import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -401,21 +402,8 @@ def _wrong_output(
         reads_unset=FindingKind.UNINITIALISED in kinds if counted else None,
         reads_outside=FindingKind.OUT_OF_BOUNDS in kinds,
         raced=FindingKind.RACE in kinds,
-        answer=partial(_answer, oracle, launched.case, comparison.array),
+        answer=OtherAnswers(oracle, launched.case, comparison.array),
     )
-
-
-def _answer(
-    oracle: Oracle, case: Case, array: str, inputs: Mapping[str, NDArray[Any]]
-) -> NDArray[Any] | None:
-    """What would be right for other inputs; None for those that the oracle does not understand."""
-    try:
-        with np.errstate(all="ignore"):
-            return data_of(expected_of(oracle, inputs, dict(case.shape), [array])[array][0])
-    except OracleStoppedError:
-        raise
-    except OurError:
-        return None
 
 
 def _explained(

@@ -302,7 +302,8 @@ class EmulatedDevice:
             yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
         if self.device.unread and not self._held and not any(a.sharing for a in self._memory.in_order()):
             caller, name = self.device.unread
-            yield HostMistake(HostCode.NEVER_COPIED_BACK, caller, details=(("kernel", name),))
+            of_kernel = (("kernel", name), ("read_before", int(self.device.read_before)))
+            yield HostMistake(HostCode.NEVER_COPIED_BACK, caller, details=of_kernel)
         if self.device.printed:
             yield HostMistake(HostCode.OUTPUT_LOST, 0)
 

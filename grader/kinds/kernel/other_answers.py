@@ -1,0 +1,58 @@
+"""What the oracle says of other inputs than a case has: they explain a wrong output, and grade nothing.
+
+An oracle is written for the inputs that it draws. Others may make it fail, print, or never end: then there is
+no answer, nobody hears of it, and the time for all questions about an output is limited.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+import warnings
+from contextlib import redirect_stderr
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grader import staff_code
+from grader.compare import data_of
+from grader.errors import OurError
+from grader.oracle import expected_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from grader.model import Case
+    from grader.oracle import Oracle
+
+SECONDS = 5.0
+"""Wall time for all questions about one output: a hundred take less than one second of most oracles."""
+
+
+@dataclass(slots=True)
+class OtherAnswers:
+    """What would be right of an array for other inputs; None where the oracle has no answer, or no time."""
+
+    oracle: Oracle
+    case: Case
+    array: str
+    seconds_left: float = SECONDS
+
+    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> NDArray[Any] | None:
+        """The values for these inputs."""
+        if self.seconds_left <= 0:
+            return None
+        began, code = time.monotonic(), f"the oracle's `expected` ({self.oracle.folder / 'oracle.py'})"
+        try:
+            with (
+                warnings.catch_warnings(action="ignore"),
+                redirect_stderr(io.StringIO()),
+                staff_code.running(code, self.seconds_left),
+            ):
+                expected = expected_of(self.oracle, inputs, dict(self.case.shape), [self.array])
+        except (OurError, staff_code.TookTooLongError):
+            return None
+        finally:
+            self.seconds_left -= time.monotonic() - began
+        return data_of(expected[self.array][0])
