@@ -131,10 +131,10 @@ _LIBRARIES = (
     (re.compile(r"cv::.*"), "OpenCV"),
     (re.compile(r"MPI_\w+"), "MPI"),
 )
+"""Functions of libraries that programs are not linked with, by their names."""
+
 _COMMON_PREFIXES = frozenset((_DRIVER, "OpenCL", "OpenGL"))
 """Libraries whose functions are called like many others, such as a student's own that is nowhere defined."""
-
-"""Functions of libraries that programs are not linked with, by their names."""
 
 
 def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:

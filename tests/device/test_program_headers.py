@@ -60,6 +60,12 @@ def test_who_includes_a_header_gets_it_with_those_that_it_includes() -> None:
     assert dict(compile_files(own, ProgramInterface()))["helper_cuda.h"] == b"// mine\n"
 
 
+def test_a_minimum_of_ones_own_is_possible_beside_checked_calls() -> None:
+    """NVIDIA's `helper_cuda.h` has a maximum alone; the minimum comes with `helper_functions.h`."""
+    defining = {n for n in PROGRAM_HEADERS if "#define MIN(" in (headers_folder() / n).read_text()}
+    assert "helper_cuda.h" not in defining
+
+
 def test_headers_include_only_what_is_looked_for_after_them() -> None:
     """One look at each in turn finds all that a program needs."""
     for place, name in enumerate(PROGRAM_HEADERS):
