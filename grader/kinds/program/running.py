@@ -199,7 +199,7 @@ def run_cases(
     """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
 
     ``observation`` is what is wanted of launches, if that does not follow from the plan.
-    A case that does not end costs its time; those after _HANGS of them get less, for most will not end either.
+    A case that does not end costs its time; after _HANGS of them others get less, for most will not end.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None, emulated=bool(built.ptx))
     cases: list[CaseEvidence] = []
