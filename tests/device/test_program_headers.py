@@ -19,7 +19,9 @@ SAMPLE = r"""#include <helper_cuda.h>
 #include "../Common/helper_functions.h"
 #include <cuda_profiler_api.h>
 __global__ void twice(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+enum Status { GOOD };
 int main(int argc, char **argv) {
+    checkCudaErrors(GOOD);
     const char *words[] = {"./sample", "-n=3", "--name=abc", "-quick"};
     char *name = nullptr;
     int device = findCudaDevice(4, words), n = getCmdLineArgumentInt(4, words, "n");
@@ -75,7 +77,10 @@ def test_headers_include_only_what_is_looked_for_after_them() -> None:
 
 @pytest.mark.slow
 def test_a_sample_runs_as_beside_nvidias(own_tools: Tools) -> None:
-    """Arguments, stopwatch, comparison and checked calls do what they should; a call that fails ends it."""
+    """Arguments, stopwatch, comparison and checked calls, also of libraries, do what they should.
+
+    A call that fails ends it.
+    """
     printed, device = run(own_tools, SAMPLE)
     assert printed == "GPU Device 0: compute capability 8.0\n\n0 3 abc 10\n1 1\n"
     assert [str(mistake.code) for mistake in device.device.mistakes] == ["copy-too-large"]
