@@ -211,6 +211,10 @@ def test_names_that_nobody_defines_are_told_with_their_lines(compile_program: Co
             'extern "C" int cublasCreate_v2(void *);\nint main() { return cublasCreate_v2(0); }\n',
             "cuBLAS, which programs are not linked with: `cublasCreate_v2`, line 2",
         ),
+        (
+            "#include <cuda.h>\nint main() { return cuInit(0) || cuCtxSynchronize(); }\n",
+            "libcuda, which programs are not linked with: `cuInit`, line 2",
+        ),
     ],
 )
 def test_a_library_that_is_not_here_is_our_limit(compile_program: Compile, wanted: str, reason: str) -> None:
