@@ -107,11 +107,13 @@ def _stopped_after(seconds: float, code: str) -> Iterator[None]:
 
 def _end_process(code: str) -> NoReturn:
     """End the process, for nothing else ends code that catches every exception; says first why."""
-    _last_words.get()(
-        f"{code} was stopped after {SECONDS:.0f} seconds and went on, for it catches every exception; "
-        "write `except Exception:` in place of `except:`"
-    )
-    os._exit(OurError.exit_code)
+    try:
+        _last_words.get()(
+            f"{code} was stopped after {SECONDS:.0f} seconds and went on, for it catches every exception; "
+            "write `except Exception:` in place of `except:`"
+        )
+    finally:  # the code would catch as well that nobody listens
+        os._exit(OurError.exit_code)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
@@ -14,20 +14,25 @@ from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from grader.model import Grade
 
-    Graded = Callable[[str], Grade]
+    class Graded(Protocol):
+        """Grade a program that calls for ever in its first cases, and does something else in the others."""
+
+        def __call__(self, body: str, hangs: int = 2) -> Grade:
+            """What it gets."""
+
 
 YAML = """
 id: wait
 title: Wait
-submission: {kind: program, seconds: 2, emulator_seconds: 3}
+submission: {kind: program, seconds: 3, emulator_seconds: 1}
 cases:
   - {id: one, arguments: ["1"]}
-  - {id: two, arguments: ["2"], visibility: hidden}
+  - {id: two, arguments: ["2"]}
+  - {id: three, arguments: ["3"], visibility: hidden}
 rubric:
   - {id: ends, points: 5, check: exit, status: 0, partial: per-case}
 """
@@ -36,7 +41,7 @@ PROGRAM = r"""#include <cstdlib>
 __global__ void nothing() {}
 int main(int count, char **arguments) {
     nothing<<<1, 1>>>();
-    if (std::atoi(arguments[1]) == 1) while (cudaStreamQuery(0) != 17) {}
+    if (std::atoi(arguments[1]) <= HANGS) while (cudaStreamQuery(0) != 17) {}
     BODY
     return 0;
 }
@@ -45,32 +50,39 @@ int main(int count, char **arguments) {
 
 @pytest.fixture
 def graded(tmp_path: Path) -> Graded:
-    """Grade a program that calls for ever in its first case, and does something else in the second."""
+    """Grade with the emulator's device, in the local sandbox."""
     (tmp_path / "assignment.yaml").write_text(YAML)
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(load_assignment(tmp_path), 1, tools, visible_only=False)
 
-    def grade(body: str) -> Grade:
-        source = PROGRAM.replace("BODY", body).encode()
+    def grade(body: str, hangs: int = 2) -> Grade:
+        source = PROGRAM.replace("BODY", body).replace("HANGS", str(hangs)).encode()
         return pipeline.grade(plan, Submission("ada", "wait.cu", source, "0" * 8), tools)
 
     return grade
 
 
 @pytest.mark.slow
-def test_who_calls_for_ever_in_one_case_has_less_time_for_launches_in_the_next(graded: Graded) -> None:
-    """Both fail, for both took all of the program's own time and more; the second one is stopped earlier."""
-    first, second = graded("while (cudaStreamQuery(0) != 17) {}").cases
-    assert first.verdict is second.verdict is Verdict.FAIL
-    assert (first.seconds or 0) > 10
-    assert 2 < (second.seconds or 0) < 7
+def test_who_calls_for_ever_in_two_cases_has_less_time_for_launches_in_the_next(graded: Graded) -> None:
+    """All fail, for all took all of the program's own time and more; the third one is stopped earlier."""
+    first, second, third = graded("while (cudaStreamQuery(0) != 17) {}").cases
+    assert first.verdict is second.verdict is third.verdict is Verdict.FAIL
+    assert min(first.seconds or 0, second.seconds or 0) > 5.5
+    assert 3 < (third.seconds or 0) < 5.5
+
+
+@pytest.mark.slow
+def test_a_slow_case_after_one_that_does_not_end_has_all_of_its_time(graded: Graded) -> None:
+    """It is right, and takes more than a case is left with where several did not end."""
+    slow = "usleep(1500000);"
+    assert [case.verdict for case in graded(slow, 1).cases] == [Verdict.FAIL, Verdict.PASS, Verdict.PASS]
 
 
 @pytest.mark.slow
 def test_a_hidden_case_that_ends_after_one_that_does_not_is_judged(graded: Graded) -> None:
     """It takes more calls than none, and is right."""
-    _, second = graded("for (int i = 0; i < 1000; ++i) cudaStreamQuery(0);").cases
-    assert second.verdict is Verdict.PASS
+    *_, last = graded("for (int i = 0; i < 1000; ++i) cudaStreamQuery(0);").cases
+    assert last.verdict is Verdict.PASS
 
 
 @pytest.mark.slow
@@ -80,5 +92,5 @@ def test_what_launches_take_of_the_lesser_time_is_no_fault_of_the_programs(
     """A hidden case whose launches alone take longer is not judged, which is no zero."""
     monkeypatch.setattr("grader.kinds.program.running.STEPS_A_SECOND", 10**9)
     slow = "nothing<<<4096, 1024>>>(); for (;;) nothing<<<4096, 1024>>>();"
-    _, second = graded(slow).cases
-    assert second.verdict is Verdict.SKIP
+    *_, last = graded(slow).cases
+    assert last.verdict is Verdict.SKIP

@@ -109,6 +109,24 @@ def test_a_check_whose_oracle_catches_what_stops_it_ends(home: Path) -> None:
     assert "Traceback" not in ran.stderr
 
 
+def test_staff_code_that_catches_everything_ends_also_where_nobody_listens() -> None:
+    """Standard error is closed, as in a job that does not read it: saying why fails, and that is caught."""
+    script = """
+from grader import staff_code
+staff_code.SECONDS = staff_code.GRACE = 0.1
+with staff_code.running("the oracle"):
+    while True:
+        try:
+            sum(range(1000))
+        except:
+            pass
+"""
+    ran = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, script], check=False, timeout=20
+    )
+    assert ran.returncode == 3
+
+
 def test_what_an_oracle_makes_up_after_it_was_stopped_does_not_count(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,8 +113,10 @@ class OutFolder:
         return done
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self, hint: str = "wait for it, or choose another folder with -o") -> Iterator[None]:
         """Keep other batches out of the folder; raises UsageError if one is at work in it, or it is none.
+
+        ``hint`` says what to do then.
 
         The lock is the system's, on an open file: it ends with the process, however that ends.
         """
@@ -126,7 +128,7 @@ class OutFolder:
                 raise UsageError(f"{self.path}: is no folder; choose another one with -o") from None
             raise StorageError(_cannot(self.path, problem)) from None
         with lock:
-            self._hold(lock, fcntl.LOCK_EX, "wait for it, or choose another folder with -o")
+            self._hold(lock, fcntl.LOCK_EX, hint)
             yield
 
     @contextmanager

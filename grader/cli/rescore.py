@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     out = OutFolder(options.out)
     session = out.graded_session()
     assignment = setup.graded_assignment(options.assignment, session)
-    with out.locked():
+    with out.locked("wait for it"):
         changes = rescore(out, session, assignment)
     _print(changes)
     return setup.OURS if any(change.after.verdict is Verdict.ERROR for change in changes) else 0

@@ -116,8 +116,13 @@ _TOO_FAR = re.compile(r"relocation truncated to fit|failed to convert GOTPCREL r
 _OURS = re.compile(r"^.*(?:\bld(?:\.\w+)?|collect2): (?P<text>.*)$")
 _LONGEST_LINE = 4000
 _DRIVER = "libcuda"
+_OF_DRIVER = (
+    "Array|Ctx|Device|Driver|Event|Func|Get|Graph|Init|Kernel|Launch|Library|Link|Mem|Module|Stream|Tex"
+)
+"""What follows `cu` in the names of the driver's functions (cuda.h); others are a student's own."""
+
 _LIBRARIES = (
-    (re.compile(r"cu[A-Z]\w*"), _DRIVER),
+    (re.compile(rf"cu(?:{_OF_DRIVER})\w*"), _DRIVER),
     (re.compile(r"cublas\w+"), "cuBLAS"),
     (re.compile(r"cufft\w+"), "cuFFT"),
     (re.compile(r"curand[A-Z]\w*"), "cuRAND"),
@@ -131,10 +136,10 @@ _LIBRARIES = (
     (re.compile(r"cv::.*"), "OpenCV"),
     (re.compile(r"MPI_\w+"), "MPI"),
 )
-_COMMON_PREFIXES = frozenset((_DRIVER, "OpenCL", "OpenGL"))
-"""Libraries whose functions are called like many others, such as a student's own that is nowhere defined."""
-
 """Functions of libraries that programs are not linked with, by their names."""
+
+_COMMON_PREFIXES = frozenset(("OpenCL", "OpenGL"))
+"""Libraries whose functions are called like many others, such as a student's own that is nowhere defined."""
 
 
 def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:

@@ -14,13 +14,13 @@
 #ifndef MAX
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #endif
-#ifndef MIN
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#endif
 
 inline int ftoi(float value) { return static_cast<int>(value >= 0 ? value + 0.5 : value - 0.5); }
 
 inline const char *_cudaGetErrorEnum(cudaError_t code) { return cudaGetErrorName(code); }
+
+// The driver and libraries have codes of their own.
+template <typename Status> const char *_cudaGetErrorEnum(Status) { return "<unknown>"; }
 
 template <typename Status> void check(Status code, const char *call, const char *file, int line) {
     if (!code) return;

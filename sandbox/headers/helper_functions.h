@@ -11,6 +11,13 @@
 #include "helper_string.h"
 #include "helper_timer.h"
 
+#ifndef MAX
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#endif
+#ifndef MIN
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#endif
+
 // Whether the relative error, in the norm of L2, is below a bound.
 inline bool sdkCompareL2fe(const float *reference, const float *data, const unsigned int count, const float bound) {
     double error = 0, norm = 0;

@@ -19,7 +19,9 @@ SAMPLE = r"""#include <helper_cuda.h>
 #include "../Common/helper_functions.h"
 #include <cuda_profiler_api.h>
 __global__ void twice(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+enum Status { GOOD };
 int main(int argc, char **argv) {
+    checkCudaErrors(GOOD);
     const char *words[] = {"./sample", "-n=3", "--name=abc", "-quick"};
     char *name = nullptr;
     int device = findCudaDevice(4, words), n = getCmdLineArgumentInt(4, words, "n");
@@ -60,6 +62,12 @@ def test_who_includes_a_header_gets_it_with_those_that_it_includes() -> None:
     assert dict(compile_files(own, ProgramInterface()))["helper_cuda.h"] == b"// mine\n"
 
 
+def test_a_minimum_of_ones_own_is_possible_beside_checked_calls() -> None:
+    """NVIDIA's `helper_cuda.h` has a maximum alone; the minimum comes with `helper_functions.h`."""
+    defining = {n for n in PROGRAM_HEADERS if "#define MIN(" in (headers_folder() / n).read_text()}
+    assert "helper_cuda.h" not in defining
+
+
 def test_headers_include_only_what_is_looked_for_after_them() -> None:
     """One look at each in turn finds all that a program needs."""
     for place, name in enumerate(PROGRAM_HEADERS):
@@ -69,7 +77,10 @@ def test_headers_include_only_what_is_looked_for_after_them() -> None:
 
 @pytest.mark.slow
 def test_a_sample_runs_as_beside_nvidias(own_tools: Tools) -> None:
-    """Arguments, stopwatch, comparison and checked calls do what they should; a call that fails ends it."""
+    """Arguments, stopwatch, comparison and checked calls, also of libraries, do what they should.
+
+    A call that fails ends it.
+    """
     printed, device = run(own_tools, SAMPLE)
     assert printed == "GPU Device 0: compute capability 8.0\n\n0 3 abc 10\n1 1\n"
     assert [str(mistake.code) for mistake in device.device.mistakes] == ["copy-too-large"]

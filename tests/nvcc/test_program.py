@@ -120,6 +120,29 @@ def test_calls_as_they_were_before_cuda_13_compile(compile_program: Compile, cal
     assert (built.ok, built.warnings, built.calls_device) == (True, (), True)
 
 
+def test_a_programs_own_functions_win_over_those_before_cuda_13(compile_program: Compile) -> None:
+    """Who was told that CUDA 13 has them no more may have written them."""
+    built = compile_program("""
+#define cudaThreadSynchronize cudaDeviceSynchronize
+extern "C" void cudaThreadExit(void) {}
+static int cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t = 0) { return 0; }
+int main() {
+    cudaThreadExit();
+    int *none = nullptr, status = cudaMemPrefetchAsync(none, 4, 0);
+    return cudaThreadSynchronize() != cudaSuccess || status;
+}
+""")
+    assert (built.ok, built.findings, built.warnings) == (True, (), ())
+
+
+def test_calls_as_they_were_before_cuda_13_belong_to_the_programs_lines(compile_program: Compile) -> None:
+    """What fails in them is told with the line that calls."""
+    built = compile_program(
+        "int main() {\n    cudaMemPrefetchAsync((void *)0, 4, 0);\n    return cudaThreadSynchronize();\n}\n"
+    )
+    assert {2, 3} <= {line for _, line in built.call_lines}
+
+
 def test_a_kernel_that_launches_kernels_is_our_limit(compile_program: Compile) -> None:
     """It compiles with `-rdc=true`; what does not compile at all is told first."""
     nested = (
@@ -187,6 +210,10 @@ def test_names_that_nobody_defines_are_told_with_their_lines(compile_program: Co
         (
             'extern "C" int cublasCreate_v2(void *);\nint main() { return cublasCreate_v2(0); }\n',
             "cuBLAS, which programs are not linked with: `cublasCreate_v2`, line 2",
+        ),
+        (
+            "#include <cuda.h>\nint main() { return cuInit(0) || cuCtxSynchronize(); }\n",
+            "libcuda, which programs are not linked with: `cuInit`, line 2",
         ),
     ],
 )

@@ -78,8 +78,12 @@ _DRIVER_BYTES = 2**30
 _CORES = 4
 """Processor time counts for all threads: this many may be busy all the time."""
 
-_AFTER_A_HANG, _AT_LEAST_SECONDS = 0.25, 1.0
-"""The share of its time that a case still gets once another one did not end, and its launches with it."""
+_HANGS = 2
+"""Cases that did not end after which others get less time. A program that hangs in one only may be slow, and
+right, in all others."""
+
+_AFTER_HANGS, _AT_LEAST_SECONDS = 0.25, 1.0
+"""The share of its time that a case then still gets, and its launches with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,7 @@ def run_cases(
     """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
 
     ``observation`` is what is wanted of launches, if that does not follow from the plan.
-    A case that does not end costs its time; those after it get less, for most of them will not end either.
+    A case that does not end costs its time; after _HANGS of them others get less, for most will not end.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None, emulated=bool(built.ptx))
     cases: list[CaseEvidence] = []
@@ -216,7 +220,7 @@ def run_cases(
                 begin(Step("case", case.id, number, len(plan.cases)))
                 evidence = runner.with_build(builds, case).evidence(case, limits)
                 cases.append(replace(evidence, baselines=baselines.get(case.id, ())))
-                if _never_ended(evidence):
+                if sum(map(_never_ended, cases)) == _HANGS:
                     limits = _shorter(plan.assignment.program, limits)
     except OurError as problem:
         cases += _all_failed(plan, str(problem))[len(cases) :]
@@ -247,7 +251,7 @@ def _never_ended(case: CaseEvidence) -> bool:
 
 
 def _shorter(interface: ProgramInterface, limits: Limits) -> Limits:
-    seconds = min(max(_AFTER_A_HANG * interface.seconds, _AT_LEAST_SECONDS), interface.seconds)
+    seconds = min(max(_AFTER_HANGS * interface.seconds, _AT_LEAST_SECONDS), interface.seconds)
     return replace(limits, wall_seconds=seconds, cpu_seconds=math.ceil(seconds * _CORES))
 
 
