@@ -49,9 +49,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the reports of a graded class again and show the table."""
     out = OutFolder(options.out)
     out.submissions()  # no folder is made where there are no grades
-    with out.locked(
-        "wait for it"
-    ):  # a batch that ends meanwhile would find its tables overwritten by older ones
+    with out.locked("wait for it"):  # a batch that ends meanwhile would find older tables in place of its own
         grades = _written(out, options)
     setup.print_class(grades, resumed=0, out=out.path, width=options.width)
     return 0
