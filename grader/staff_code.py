@@ -85,7 +85,7 @@ def _stopped_after(seconds: float, code: str) -> Iterator[None]:
 
     def alarm(_number: int, _frame: object) -> None:
         if not waits:
-            _end_process(code)
+            _end_process(code, seconds)
         signal.setitimer(signal.ITIMER_REAL, waits.pop(0))
         if waits:
             begin(Step("staff-code", code=code))
@@ -105,11 +105,11 @@ def _stopped_after(seconds: float, code: str) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, max(_LEAST, of_caller - (time.monotonic() - began)))
 
 
-def _end_process(code: str) -> NoReturn:
+def _end_process(code: str, seconds: float) -> NoReturn:
     """End the process, for nothing else ends code that catches every exception; says first why."""
     try:
         _last_words.get()(
-            f"{code} was stopped after {SECONDS:.0f} seconds and went on, for it catches every exception; "
+            f"{code} was stopped after {seconds:.0f} seconds and went on, for it catches every exception; "
             "write `except Exception:` in place of `except:`"
         )
     finally:  # the code would catch as well that nobody listens
