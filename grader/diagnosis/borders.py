@@ -55,7 +55,7 @@ def overwritten_by_the_edge(output: WrongOutput) -> bool:
 def edge_not_written(output: WrongOutput) -> bool:
     """The edge was left out, all of it, and the rest is right; a small array may be nothing but edge."""
     wrong = output.wrong
-    if not output.completed or not output.unwritten[wrong].all():
+    if not output.completed or not output.only_unwritten:
         return False
     return _only_edge_wrong(output) or any(np.array_equal(wrong, edge) for edge in _edges(output))
 
@@ -73,10 +73,7 @@ def border_not_written(output: WrongOutput) -> bool:
     """The border was left out, on all sides of a matrix, and all inside is right."""
     sides = [side for axis in range(output.wrong.ndim) for side in (0, -1) if _side(output, axis, side).all()]
     return (
-        output.completed
-        and len(sides) == 2 * MOST_AXES
-        and _only_near_ends(output)
-        and bool(output.unwritten[output.wrong].all())
+        output.completed and len(sides) == 2 * MOST_AXES and _only_near_ends(output) and output.only_unwritten
     )
 
 

@@ -132,6 +132,11 @@ class WrongOutput:
         missing: Mask = self.unwritten | np.isnan(self.values)
         return missing
 
+    @cached_property
+    def only_unwritten(self) -> bool:
+        """Whether all that is wrong was never written."""
+        return bool(self.unwritten[self.wrong].all())
+
     @property
     def tiles(self) -> tuple[int, ...]:
         """The tile sizes to think of: the constants' values, without those that tile nothing.

@@ -53,11 +53,10 @@ def ends_with_the_launch(output: WrongOutput) -> bool:
         return False
     if (len(shape) == 1) is not output.in_a_line:
         return False
-    threads = [blocks * size for blocks, size in zip(launch.grid, launch.block, strict=True)]
-    reached = np.ones(shape, np.bool_)
-    for axis, index in enumerate(np.indices(shape)):
-        reached &= index < threads[len(shape) - 1 - axis]
-    return not reached.all() and _only_reached(output, reached)
+    ends = [blocks * threads for blocks, threads in zip(launch.grid, launch.block, strict=True)]
+    reached = np.zeros(shape, np.bool_)
+    reached[tuple(map(slice, ends[: len(shape)][::-1]))] = True
+    return _only_reached(output, reached)
 
 
 def index_formula(output: WrongOutput) -> bool:
@@ -65,7 +64,7 @@ def index_formula(output: WrongOutput) -> bool:
     launch, wrong = output.launch, output.wrong
     if launch is None or not output.completed or not 0 < wrong.ndim <= MOST_AXES:
         return False
-    if not output.unwritten[wrong].all():
+    if not output.only_unwritten:
         return False
     reached = [
         list(_reached(extent, launch.grid[axis], launch.block[axis]))

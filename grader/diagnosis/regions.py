@@ -51,7 +51,7 @@ def first_row_only(output: WrongOutput) -> bool:
     wrong = output.wrong
     if wrong.ndim != 2 or min(wrong.shape) < 2 or wrong.shape[1] < ENOUGH:  # noqa: PLR2004 - rows and columns
         return False
-    return output.completed and not wrong[0].any() and bool(output.unwritten[1:].all())
+    return _stopped_after_the_first(output)
 
 
 def first_matrix_only(output: WrongOutput) -> bool:
@@ -59,7 +59,12 @@ def first_matrix_only(output: WrongOutput) -> bool:
     wrong = output.wrong
     if wrong.ndim <= MOST_AXES or len(wrong) == 1 or wrong[0].size < ENOUGH:
         return False
-    return output.completed and not wrong[0].any() and bool(output.unwritten[1:].all())
+    return _stopped_after_the_first(output)
+
+
+def _stopped_after_the_first(output: WrongOutput) -> bool:
+    """Along the first axis only what comes first was written, and it is right."""
+    return output.completed and not output.wrong[0].any() and bool(output.unwritten[1:].all())
 
 
 def first_block_only(output: WrongOutput) -> bool:
@@ -99,7 +104,7 @@ def some_blocks(output: WrongOutput) -> bool:
 def end_not_stored(output: WrongOutput) -> bool:
     """Right up to an element inside a row, and from there on nothing was stored."""
     wrong = output.wrong.reshape(-1)
-    if output.got.ndim < MOST_AXES or not output.completed or not output.unwritten[output.wrong].all():
+    if output.got.ndim < MOST_AXES or not output.completed or not output.only_unwritten:
         return False
     stored = int(np.argmax(wrong))
     return bool(stored % output.got.shape[-1] and wrong[stored:].all())
@@ -108,7 +113,7 @@ def end_not_stored(output: WrongOutput) -> bool:
 def zeros_not_stored(output: WrongOutput) -> bool:
     """What was stored is right, and 0 belongs wherever nothing was; that is no accident, nor the end."""
     wrong, zeros = output.wrong, output.wanted == 0
-    if not output.completed or wrong.all() or not wrong.any() or not _is_unwritten(output):
+    if not output.completed or wrong.all() or not wrong.any() or not output.only_unwritten:
         return False
     others = int(np.count_nonzero(zeros & ~wrong))
     accident = (np.count_nonzero(zeros) / zeros.size) ** np.count_nonzero(wrong)
@@ -121,11 +126,7 @@ BY_ACCIDENT = 1e-6
 """How likely it may be that elements that were chosen without a look at the numbers all have one property."""
 
 
-def _is_unwritten(output: WrongOutput) -> bool:
-    return bool(output.unwritten[output.wrong].all())
-
-
 def partly_unwritten(output: WrongOutput) -> bool:
     """Something is right, and all that is wrong was never written."""
     wrong = output.wrong
-    return output.completed and not wrong.all() and bool(output.unwritten[wrong].all())
+    return output.completed and not wrong.all() and output.only_unwritten
