@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     ("command", "device", "chosen", "threads"),
     [
         ("check", "none", None, "1"),
-        ("check", "a-gpu", None, None),
+        ("check", "a-gpu", None, str(min(8, len(os.sched_getaffinity(0))))),
         ("check", "none", "4", "4"),
         ("grade", "none", None, "1"),
         ("grade", "a-gpu", None, "1"),
     ],
 )
-def test_products_take_one_thread_unless_one_file_is_checked_on_a_gpu(
+def test_products_take_one_thread_and_a_few_where_one_file_is_checked_on_a_gpu(
     command: str,
     device: str,
     chosen: str | None,

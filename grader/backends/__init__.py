@@ -126,6 +126,10 @@ class Backend(ABC):
         """
         return self, ()
 
+    def awaiting(self, trial: str) -> Self:  # noqa: ARG002 - for GPUs
+        """The backend that uses no GPU before that trial is over; see `grader.gpu.fitness`."""
+        return self
+
     @abstractmethod
     def run(
         self,

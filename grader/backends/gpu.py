@@ -72,6 +72,10 @@ class GpuBackend(Backend):
             raise OurError(f"no GPU here can be trusted with grades: {reasons}; try `grader doctor`")
         return replace(self, gpus=fit), problems
 
+    def awaiting(self, trial: str) -> Self:
+        """The backend that uses none of its GPUs before that trial is over."""
+        return replace(self, gpus=replace(self.gpus, trial=trial))
+
     def run(
         self,
         built: Build,

@@ -16,12 +16,13 @@ import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing.forkserver import ensure_running
 from pickle import PicklingError
 from typing import TYPE_CHECKING
 
 from grader import pipeline, staff_code
+from grader.batch.on_trial import on_trial, passed
 from grader.errors import StorageError, described
 from grader.kinds import kind_of
 from grader.model import Verdict
@@ -99,7 +100,8 @@ class Graded:
 class Executor:
     """What grades submissions side by side, and with what.
 
-    ``grade`` takes the seed and the submissions, and yields grades as they are finished.
+    ``grade`` takes the seed and the submissions, and yields grades as they are finished. It raises OurError
+    before the first of them where nothing here can be trusted with grades.
     """
 
     setting: BatchSetting
@@ -115,14 +117,28 @@ def at_once(backend: Backend) -> int:
     return min(cores * 3 // 2, 16 + 16 * len(backend.pool.gpus)) if backend.pool else cores
 
 
-def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backend, jobs: int) -> Executor:
-    """Processes of this machine, ``jobs`` at a time; answers need no ``tools``."""
+def on_this_machine(
+    assignment: Assignment,
+    tools: Tools | None,
+    backend: Backend,
+    jobs: int,
+    trial: Callable[[], Backend] | None = None,
+) -> Executor:
+    """Processes of this machine, ``jobs`` at a time; answers need no ``tools``.
 
-    def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
+    What the ``trial`` of the backend raises, `Executor.grade` does: submissions are prepared meanwhile.
+    """
+
+    def batches(seed: int, submissions: Sequence[Submission]) -> Iterator[list[Graded]]:
         forkserver(loaded_for(assignment, backend))
         ensure_running()  # its modules are loaded while the plan is made
-        plan = pipeline.make_plan(assignment, seed, tools, visible_only=False, backend=backend)
-        return grade_class(plan, submissions, tools, jobs=jobs)
+        with on_trial(backend, trial) as (awaiting, tried):
+            plan = pipeline.make_plan(assignment, seed, tools, visible_only=False, backend=awaiting)
+            yield from _batches(plan, submissions, tools, jobs, (PATIENCE_SECONDS, CPU_SECONDS), tried)
+
+    def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
+        under_way = batches(seed, submissions)
+        return chain(next(under_way), chain.from_iterable(under_way))
 
     return Executor(setting_of(assignment, tools, backend), grade)
 
@@ -155,10 +171,25 @@ def grade_class(
         StorageError: no process can be started here; see `forkserver`.
 
     """
+    return chain.from_iterable(_batches(plan, submissions, tools, jobs, (patience, cpu_seconds), passed()))
+
+
+def _batches(
+    plan: Plan,
+    submissions: Iterable[Submission],
+    tools: Tools | None,
+    jobs: int,
+    most: tuple[float, int],
+    trial: Future[None],
+) -> Iterator[list[Graded]]:
+    """Identical submissions' grades as they are finished; first an empty list, when the trial is over.
+
+    ``most`` as in `_in_process`.
+    """
     context = forkserver(loaded_for(plan.assignment, plan.backend))
 
     def one(submission: Submission) -> Graded:
-        return isolated(context, plan, submission, tools, (patience, cpu_seconds))
+        return isolated(context, plan, submission, tools, most)
 
     def once(group: list[Submission]) -> list[Graded]:
         first, *others = group
@@ -171,10 +202,12 @@ def grade_class(
         ahead = islice(waiting, _AHEAD * max(1, jobs))
         pending: set[Future[list[Graded]]] = {pool.submit(once, group) for group in ahead}
         try:
+            trial.result()
+            yield []
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
-                    yield from future.result()
+                    yield future.result()
                     pending |= {pool.submit(once, group) for group in islice(waiting, 1)}
         finally:
             for future in pending:

@@ -201,9 +201,10 @@ def _executor(options: argparse.Namespace, assignment: Assignment, number: int) 
     sandbox_choice.must_be_trusted(tools.sandbox, number, trusted=options.i_trust_these_files)
     if tools.sandbox.name != options.sandbox:  # it was ours to choose
         setup.console(stderr=True).print(f"sandbox: {tools.sandbox.name}")
-    backend = setup.on_trial(setup.backend(options, tools, gpus), tools)
+    backend = setup.backend(options, tools, gpus)
+    jobs, trial = options.jobs or at_once(backend), partial(setup.on_trial, backend, tools)
     try:
-        yield on_this_machine(assignment, tools, backend, options.jobs or at_once(backend))
+        yield on_this_machine(assignment, tools, backend, jobs, trial)
     finally:
         sandbox_choice.sweep(tools.sandbox)
 
@@ -286,13 +287,6 @@ def _grade_class(
     hand_ins += [(grade.submission_id, identified(grade, identities).hand_in) for grade in others]
     elsewhere = [(submission.id, submission.hand_in) for submission in whole] if options.shard else []
     _say(adjusting.require_applicable(adjustments, hand_ins, elsewhere, assignment))
-    if not done:
-        out.begin(session)
-    adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
-    if not others:
-        out.write_with_names({IMPORT: table})
-    if import_table.worth_saying(download):
-        _say([import_table.summary(download)])
     written = {
         submission.id: replace(submission, hand_in=nameless(submission.hand_in, identities))
         for submission in submissions
@@ -300,11 +294,18 @@ def _grade_class(
     valid = still_right(tuple(written.values()), done, out, options.only)
     valid |= {grade.submission_id: grade for grade in others}
     to_grade = [submission for submission in submissions if submission.id not in valid]
+    grading = executor.grade(session.seed, to_grade) if to_grade else iter(())
+    if not done:  # nothing is forgotten where nothing can be graded
+        out.begin(session)
+    adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
+    if not others:
+        out.write_with_names({IMPORT: table})
+    if import_table.worth_saying(download):
+        _say([import_table.summary(download)])
     final = applying(adjustments, hand_ins)
     ids = sorted(name for name, _ in hand_ins)
     graded = {}
     if to_grade:
-        grading = executor.grade(session.seed, to_grade)
         graded = _grade_all(options, assignment, grading, len(to_grade), out, valid.values(), final, written)
     out.note_class(ids, of=digest_of_class(whole) if options.shard else "")
     setup.say_removed(out.remove_others(ids), out.path)

@@ -156,6 +156,9 @@ _ELSEWHERE = (
 _GPU_DEVICES = (Path("/dev/nvidiactl"), Path("/dev/dxg"))
 """What NVIDIA's driver makes on Linux, and in the Windows subsystem for it."""
 
+_THREADS = 8
+"""Threads for products of timed cases; one for each of 32 cores takes 0.2 s to start."""
+
 
 _LOADED = 100_000
 """So many objects that are made and kept let Python look for garbage: loading a command makes fewer, and
@@ -199,12 +202,14 @@ def _open_closed_streams() -> None:
 def _spare_threads(command: str) -> None:
     """Let NumPy multiply matrices with one thread, unless the user says otherwise, or it is worth more.
 
-    Starting a thread for each core takes as long as loading NumPy does, in every process, and products are
-    small. Beside a GPU those of timed cases are large. But where a class is graded, each of many processes
-    would have a thread for each core, and they keep the cores from others while they wait for work.
+    Starting a thread for each core takes longer than loading NumPy does, in every process, and products are
+    small. Beside a GPU those of timed cases are large, for which a few threads do. But where a class is
+    graded, each of many processes would have them, and they keep the cores from others while they wait for
+    work.
     """
-    if command != "check" or not any(device.exists() for device in _GPU_DEVICES):
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    is_large = command == "check" and any(device.exists() for device in _GPU_DEVICES)
+    threads = min(_THREADS, len(os.sched_getaffinity(0))) if is_large else 1
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", str(threads))
 
 
 def _complete(line: str) -> None:

@@ -109,7 +109,7 @@ def trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[ReportLine]:
 
     try:
         prepared = pool.prepare(tools, gpus, RaceJudge.BOTH)
-        fit, problems = trial.examine(prepared, tools)
+        fit, problems = trial.examine(prepared, tools, tools_on_each=True)
     except GraderError as problem:
         yield ReportLine(Mark.PROBLEM, "gpu trial", "does not work", str(problem), needed=False)
         return

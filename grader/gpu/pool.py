@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
-from grader.gpu import RaceJudge, devices, sanitizer
+from grader.gpu import RaceJudge, devices, fitness, sanitizer
 from grader.gpu.answer import HarnessAnswer, read_answer, run_of
 from grader.gpu.images import Images
 from grader.gpu.request import LIMITS, STUDENT, Where, helpers_source, run_job
@@ -48,6 +48,7 @@ class GpuPool:
 
     ``helpers`` holds our own device code as a cubin for each architecture among the ``gpus``; ``python`` is
     the interpreter that has CuPy; ``sanitizer`` is empty where there is none; ``races`` says who judges them.
+    ``trial`` is that of the GPUs while it is under way, as in `grader.gpu.fitness`.
     """
 
     gpus: tuple[Gpu, ...]
@@ -55,6 +56,7 @@ class GpuPool:
     helpers: Named[bytes]
     sanitizer: str = ""
     races: RaceJudge = RaceJudge.BOTH
+    trial: str = ""
 
     @property
     def devices(self) -> str:
@@ -76,8 +78,8 @@ class GpuPool:
         return replace(self.where(gpu), lock=str(devices.lock_file(gpu)), slots=slots)
 
     def healthy(self) -> tuple[Gpu, ...]:
-        """Its GPUs that are fit for use, each submission beginning with another one."""
-        gpus = devices.healthy(self.gpus)
+        """Its GPUs that are fit for use, once that is known, each submission beginning with another one."""
+        gpus = devices.healthy(fitness.fit_for_use(self.gpus, self.trial))
         first = time.monotonic_ns() // 1000 % max(1, len(gpus))
         return (*gpus[first:], *gpus[:first])
 

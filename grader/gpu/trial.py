@@ -166,15 +166,28 @@ def _report(
     return sanitizer.read(tool, tools.sandbox.run(job), chosen, NAME, OWN_SOURCE)
 
 
-def examine(pool: GpuPool, tools: Tools) -> tuple[GpuPool, tuple[str, ...]]:
+def examine(pool: GpuPool, tools: Tools, *, tools_on_each: bool = False) -> tuple[GpuPool, tuple[str, ...]]:
     """The pool with the GPUs that passed, and what was wrong with the others.
 
-    A GPU that was taken out of use and passes is taken back.
+    What makes a tool blind is the machine's: a driver that it does not know, a library that is hidden from
+    it. So tools are tried on one GPU of each model, unless it is to be each GPU; the others run a kernel, and
+    have the tools on trial only where that one failed. A GPU that was taken out of use and passes is taken
+    back.
     """
-    fit, complaints = [], []
+    by_model = {(gpu.name, gpu.driver): gpu for gpu in reversed(pool.gpus)}
+    first = {gpu: gpu if tools_on_each else by_model[gpu.name, gpu.driver] for gpu in pool.gpus}
+    without_tools = replace(pool, sanitizer="")
+
+    def of_all(gpu: Gpu) -> tuple[str, ...]:
+        return faults(pool if first[gpu] == gpu else without_tools, tools, gpu)
+
     with ThreadPoolExecutor(max(1, len(pool.gpus))) as executor:
-        by_gpu = tuple(executor.map(lambda gpu: faults(pool, tools, gpu), pool.gpus))
-    for gpu, problems in zip(pool.gpus, by_gpu, strict=True):
+        by_gpu = dict(zip(pool.gpus, executor.map(of_all, pool.gpus), strict=True))
+        doubtful = [gpu for gpu in pool.gpus if not by_gpu[gpu] and by_gpu[first[gpu]]]
+        again = executor.map(lambda gpu: faults(pool, tools, gpu), doubtful)
+        by_gpu |= dict(zip(doubtful, again, strict=True))
+    fit, complaints = [], []
+    for gpu, problems in by_gpu.items():
         if problems:
             complaints += [f"{gpu.name}: {problem}" for problem in problems]
         else:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox import Job, Result
 
+SAME = replace(GPU, uuid="GPU-22222222-0000-4000-8000-000000000000")
 OTHER = replace(GPU, uuid="GPU-11111111-0000-4000-8000-000000000000", name="Another GPU")
 POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 
@@ -94,6 +95,46 @@ def test_gpus_are_tried_side_by_side_and_each_is_named(cache: Path) -> None:
     fit, problems = trial.examine(pool, Tools(find_toolchain(), Both(), cache))
     assert fit.gpus == (GPU,)
     assert problems == ("Another GPU: the GPU ran a simple kernel and its result is wrong",)
+
+
+class OfOneModel(PretendGpu):
+    """Two GPUs of a model; the tools of those named ``blind`` see nothing."""
+
+    blind: tuple[str, ...] = ()
+
+    def run(self, job: Job) -> Result:
+        """As on any other."""
+        self.forge = planted if job.gpu not in self.blind else (lambda _kind, left: left)
+        return super().run(job)
+
+
+def test_tools_are_tried_on_one_gpu_of_a_model(cache: Path) -> None:
+    """A kernel runs on each: what makes a tool blind is the machine's, and contexts are slow to make."""
+    device = OfOneModel(reverses)
+    fit, problems = trial.examine(replace(POOL, gpus=(GPU, SAME)), Tools(find_toolchain(), device, cache))
+    assert (fit.gpus, problems) == ((GPU, SAME), ())
+    jobs = {gpu.uuid: [job for job in device.jobs if job.gpu == gpu.uuid] for gpu in (GPU, SAME)}
+    assert [len(jobs[gpu.uuid]) for gpu in (GPU, SAME)] == [1 + len(TOOLS), 1]
+
+
+def test_a_doctor_tries_the_tools_on_each_gpu(cache: Path) -> None:
+    """Whoever asks what this machine can do has time."""
+    device = OfOneModel(reverses)
+    pool = replace(POOL, gpus=(GPU, SAME))
+    trial.examine(pool, Tools(find_toolchain(), device, cache), tools_on_each=True)
+    assert len(device.jobs) == 2 * (1 + len(TOOLS))
+
+
+def test_the_second_gpu_of_a_model_is_tried_where_tools_failed_on_the_first(cache: Path) -> None:
+    """It may be the first one alone that is not as it should be; or both, and then none is used."""
+    tools = Tools(find_toolchain(), OfOneModel(reverses), cache)
+    tools.sandbox.blind = (GPU.uuid,)  # type: ignore[attr-defined]
+    pool = replace(POOL, gpus=(GPU, SAME))
+    assert trial.examine(pool, tools)[0].gpus == (SAME,)
+    tools.sandbox.blind = (GPU.uuid, SAME.uuid)  # type: ignore[attr-defined]
+    fit, problems = trial.examine(pool, tools)
+    assert fit.gpus == ()
+    assert len(problems) == 2 * len(TOOLS)
 
 
 @pytest.mark.parametrize(

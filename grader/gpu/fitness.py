@@ -1,0 +1,59 @@
+"""Which GPUs are fit for use: decided by whoever has them on trial, awaited by those who prepare meanwhile.
+
+What is decided stands in a file that is locked until then. The lock is the system's and ends with whoever
+holds it: nobody waits for a trial whose process is gone, and no GPU has passed it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from grader.gpu.devices import Gpu
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A trial that is under way."""
+
+    file: IO[str]
+
+    @property
+    def path(self) -> str:
+        """By what others wait for it."""
+        return self.file.name
+
+    def decide(self, fit: Iterable[Gpu]) -> None:
+        """Say which GPUs passed; whoever waits goes on."""
+        json.dump([gpu.uuid for gpu in fit], self.file)
+        self.file.flush()
+        fcntl.flock(self.file, fcntl.LOCK_UN)
+
+
+@contextmanager
+def undecided() -> Iterator[Undecided]:
+    """A trial to be decided; without a decision none has passed."""
+    with tempfile.NamedTemporaryFile("w", prefix="cuda-grader-trial-", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield Undecided(file)
+
+
+def fit_for_use(gpus: tuple[Gpu, ...], trial: str) -> tuple[Gpu, ...]:
+    """Those of the GPUs that passed, once it is decided; all of them where they are on no trial."""
+    if not trial:
+        return gpus
+    try:
+        with Path(trial).open(encoding="ascii") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            passed = json.loads(file.read() or "[]")
+    except FileNotFoundError:  # whoever had them on trial is gone
+        return ()
+    return tuple(gpu for gpu in gpus if gpu.uuid in passed)

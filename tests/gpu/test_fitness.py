@@ -1,0 +1,120 @@
+"""A trial of GPUs that is under way while the first submissions are prepared."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.backends.gpu import GpuBackend
+from grader.batch import on_this_machine
+from grader.cli import main as grader
+from grader.cli import setup
+from grader.errors import OurError
+from grader.gpu import devices, fitness
+from grader.gpu.pool import GpuPool
+from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import LocalSandbox
+from tests.bundled import bundled
+from tests.gpu.pretend import GPU
+
+if TYPE_CHECKING:
+    from grader.backends import Backend
+    from grader.sandbox import Job, Result
+
+OTHER = replace(GPU, uuid="GPU-11111111-0000-4000-8000-000000000000")
+POOL = GpuPool((GPU, OTHER), "python3", ())
+BROKEN = b"__global__ void matmul(float *a) { no }\n"
+PATIENCE = 60
+"""Seconds after which a test gives up."""
+
+
+@pytest.fixture(autouse=True)
+def _locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_FOLDERS", (str(tmp_path),))
+
+
+def test_whoever_asks_for_a_gpu_waits_until_its_trial_is_over() -> None:
+    """And gets what passed."""
+    with fitness.undecided() as trial, ThreadPoolExecutor(1) as beside:
+        waiting = beside.submit(replace(POOL, trial=trial.path).healthy)
+        time.sleep(0.2)
+        assert not waiting.done()
+        trial.decide([OTHER])
+        assert waiting.result(PATIENCE) == (OTHER,)
+
+
+def test_a_trial_that_nobody_decides_any_more_passes_no_gpu() -> None:
+    """Its process is gone, before somebody asked or while somebody waited."""
+    program = "from grader.gpu import fitness; import sys\n"
+    program += "with fitness.undecided() as trial: print(trial.path, flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        path = process.stdout.readline().strip()
+        with ThreadPoolExecutor(1) as beside:
+            waiting = beside.submit(fitness.fit_for_use, POOL.gpus, path)
+            process.kill()
+            assert waiting.result(PATIENCE) == ()
+    with fitness.undecided() as trial:
+        pass
+    assert fitness.fit_for_use(POOL.gpus, trial.path) == ()
+
+
+class Noting(LocalSandbox):
+    """Notes in a file that something was compiled."""
+
+    marker = Path()
+
+    def run(self, job: Job) -> Result:
+        """As it is."""
+        self.marker.touch()
+        return super().run(job)
+
+
+def test_submissions_are_compiled_while_gpus_are_on_trial(tmp_path: Path) -> None:
+    """The trial ends here when the compiler was seen at work."""
+    sandbox, backend = Noting(), GpuBackend(POOL)
+    sandbox.marker = tmp_path / "compiled"
+
+    def trial() -> Backend:
+        until = time.monotonic() + PATIENCE
+        while not sandbox.marker.exists():
+            assert time.monotonic() < until, "nothing was compiled"
+            time.sleep(0.01)
+        return backend
+
+    tools = Tools(find_toolchain(), sandbox, tmp_path)
+    executor = on_this_machine(bundled("tiled-matmul"), tools, backend, 1, trial)
+    (graded,) = executor.grade(1, [Submission("ada", "ada.cu", BROKEN, "ada")])
+    assert graded.grade.verdict is Verdict.FAIL
+
+
+def untrustworthy(*_: object) -> Backend:
+    """A trial that no GPU passes."""
+    raise OurError("no GPU here can be trusted with grades: racecheck is blind")
+
+
+def test_a_class_that_no_gpu_can_grade_keeps_the_grades_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of another backend they would be forgotten otherwise, before the first of the new ones is there."""
+    (tmp_path / "ada.cu").write_bytes(BROKEN)
+    out = tmp_path / "out"
+    command = ["grade", "tiled-matmul", str(tmp_path / "ada.cu"), "-o", str(out), "--seed", "1"]
+    assert grader([*command, "--backend", "emulator"]) == 0
+    before = (out / "journal.jsonl").read_bytes()
+    monkeypatch.setattr(setup, "gpus", lambda _: POOL.gpus)
+    monkeypatch.setattr(setup, "backend", lambda *_: GpuBackend(POOL))
+    monkeypatch.setattr(setup, "on_trial", untrustworthy)
+    assert grader([*command, "--sandbox", "local"]) == setup.OURS
+    assert "racecheck is blind" in capsys.readouterr().err
+    assert (out / "journal.jsonl").read_bytes() == before
