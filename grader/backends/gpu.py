@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.backends import Backend, CaseRun, Runs
 from grader.backends.emulator import emulated_alone, emulated_one_by_one
 from grader.errors import OurError, ToolMissing, described_bug
-from grader.gpu import RaceJudge, pool, trial
+from grader.gpu import RaceJudge, pool
 from grader.gpu.request import DeviceCase
 from grader.gpu.sanitizer import HOW_TO_GET
 from grader.gpu.witnesses import merged
@@ -66,6 +66,8 @@ class GpuBackend(Backend):
 
     def tried(self, tools: Tools) -> tuple[Self, tuple[str, ...]]:
         """The backend with those of its GPUs on which every tool found its planted bug."""
+        from grader.gpu import trial  # noqa: PLC0415 - of a check nothing is on trial
+
         fit, problems = trial.examine(self.gpus, tools)
         if not fit.gpus:
             reasons = "; ".join(problems)

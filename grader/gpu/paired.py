@@ -19,6 +19,7 @@ them (Bonferroni): with L looks, one of them at the end of the budget, each has 
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -96,7 +97,7 @@ def ratio(
         raise ValueError("there is no round")
     picks = _picks(values.size, level, resamples, rng)
     low, high = _interval(values, _medians(values, picks), level)
-    return float(np.median(values)), low, high
+    return median(values.tolist()), low, high  # that of NumPy loads masked arrays, 0.06 s
 
 
 def settled(

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError
 from grader.gpu import RaceJudge, devices, fitness, sanitizer
-from grader.gpu.answer import HarnessAnswer, read_answer, run_of
 from grader.gpu.images import Images
 from grader.gpu.request import LIMITS, STUDENT, Where, helpers_source, run_job
 from grader.gpu.tool_runs import ToolRuns, for_tools
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from grader.gpu.answer import HarnessAnswer
     from grader.gpu.devices import Gpu
     from grader.gpu.request import DeviceCase
     from grader.gpu.sanitizer import ToolReport
@@ -186,6 +186,8 @@ class _Attempt:
             reporting = beside.submit(tool_runs.reports, chosen)
             result, answer = self._ran()
             ran = time.perf_counter()
+            from grader.gpu.answer import run_of  # noqa: PLC0415 - pydantic is loaded while tools run
+
             reports = reporting.result()
         answered = {case.name: case for case in answer.cases}
         runs = tuple((c.index, run_of(c, answered.get(str(c.index)), result, self.file)) for c in self.cases)
@@ -230,6 +232,8 @@ def _hung(answer: HarnessAnswer) -> bool:
 
 def _answer(result: Result) -> HarnessAnswer:
     """The harness's answer, or the exception that says why nothing can be believed."""
+    from grader.gpu.answer import read_answer  # noqa: PLC0415 - as above
+
     try:
         answer = read_answer(result.file("result.json"))
     except OurError as problem:

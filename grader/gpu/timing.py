@@ -7,6 +7,7 @@ where the answer is honest, and nothing depends on the harness where it is not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _read(answer: Mapping[str, Any], outputs: Outputs, question: TimingQuestion)
     _check_staff(rounds, question)
     times = {name: rounds.times_ms(name) for name in question.kernels}
     medians = {
-        name: float(np.median(finding)) for name, finding in times.items() if finding.size and name != AGAIN
+        name: median(finding.tolist()) for name, finding in times.items() if finding.size and name != AGAIN
     }
     library = amounts(answer, "library_ms")
     floor = _floor_ms(answer, question)
@@ -205,7 +206,7 @@ def _too_fast(rounds: Rounds, floor: float, file: str) -> Finding | None:
 
 
 def _median_of(name: str, samples: list[float]) -> dict[str, float]:
-    return {name: float(np.median(samples))} if samples else {}
+    return {name: median(samples)} if samples else {}
 
 
 def _gflops(medians: Mapping[str, float], flops: int | None) -> Iterator[tuple[str, float]]:
