@@ -1,4 +1,4 @@
-"""The course's files: where those of the package are; and where caches are."""
+"""The course's files: where those of the package are; where caches are; paths as Windows has them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def data_root() -> Path:
 def headers_folder() -> Path:
     """The folder of the headers that the grader itself brings to the programs of students."""
     return data_root() / "sandbox" / "headers"
+
+
+def with_slashes(path: Path) -> Path:
+    r"""A path that was typed as Windows has it, ``labs\one``, as it is written here."""
+    return Path(str(path).replace("\\", "/"))
 
 
 def caches_folder() -> Path | None:

@@ -156,6 +156,32 @@ def test_wrong_usage_is_answered_with_a_next_step(
     assert "Traceback" not in told
 
 
+@pytest.mark.parametrize(
+    ("assignment", "file", "meant"),
+    [
+        ("tiled-matmul", r".\mine.cu", "mine.cu"),
+        ("tiled-matmul", r"labs\one\mine.cu", "labs/one/mine.cu"),
+        (r"labs\one", "mine.cu", "labs/one"),
+    ],
+)
+def test_a_path_as_windows_completes_it_is_said_as_it_is_here(
+    assignment: str,
+    file: str,
+    meant: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """PowerShell completes with backslashes what is then looked for in a container."""
+    lab = tmp_path / "labs/one"
+    lab.mkdir(parents=True)
+    for path in (tmp_path / "mine.cu", lab / "mine.cu", lab / "assignment.yaml"):
+        path.touch()
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", assignment, file]) == 2
+    assert capsys.readouterr().err.replace("\n", " ").endswith(f"did you mean `{meant}`? ")
+
+
 @pytest.mark.parametrize("typed", ["check tiled-matmul mine.cu", "list", ""])
 def test_in_windows_itself_a_sentence_says_where_it_works(typed: str) -> None:
     """Modules that only Unix has are missing there, and nobody is told of a fault of the grader."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from grader.batch import OutFolder
 from grader.cli import setup
 from grader.cli.main import main
 from grader.errors import UsageError
-from tests.documents import blocks
+from tests.documents import ROOT, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -419,19 +420,21 @@ def test_the_job_for_kubernetes_in_the_documents_grades_its_part(handed_in: Path
     }
     shell, option, script = container["command"]
     assert f"$part/{job['completions']} " in script
+    assert script.rstrip().endswith(f" --jobs {container['resources']['limits']['cpu']}")
+    (merging,) = re.findall("`(grader merge /class.*?)`", (ROOT / "docs/clusters.md").read_text("utf-8"))
     for written, tried in {
         f"/{job['completions']} ": "/2 ",
         "tiled-matmul": "memory-analysis",
         "/class/submissions": str(handed_in),
         "/class/": f"{tmp_path}/",
-        "grader grade": f"{sys.executable} -m grader grade",
+        "grader ": f"{sys.executable} -m grader ",
     }.items():
-        script = script.replace(written, tried)
+        script, merging = script.replace(written, tried), merging.replace(written, tried)
     for index in range(2):
         variables = os.environ | {"JOB_COMPLETION_INDEX": str(index)}
         subprocess.run([shell, option, script], env=variables, check=True)
     parts = sorted((tmp_path / "parts").iterdir())
     assert [part.name for part in parts] == ["1", "2"]
-    assert merged(*parts, tmp_path / "all") == 0
+    subprocess.run([shell, option, merging], check=True)
     assert graded(handed_in, tmp_path / "whole", "--seed", "7") == 0
-    assert (tmp_path / "all/gradebook.csv").read_bytes() == (tmp_path / "whole/gradebook.csv").read_bytes()
+    assert (tmp_path / "out/gradebook.csv").read_bytes() == (tmp_path / "whole/gradebook.csv").read_bytes()

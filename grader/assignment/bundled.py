@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.data_files import data_root, package_data
+from grader.data_files import data_root, package_data, with_slashes
 from grader.errors import UsageError
 from grader.model import Counters, KernelEstimate, LimitShare
 from grader.text import did_you_mean, escaped
@@ -65,12 +65,15 @@ def find_assignment(name: str) -> Path:
     if name in bundled_ids():
         return data_root() / "assignments" / name
     path = Path(name)
+    near = did_you_mean(name, bundled_ids())
     try:
         if path.is_file() and path.suffix.lower() not in (".yaml", ".yml"):
             shown = escaped(name)
             raise UsageError(f"`{shown}` is not an assignment; the assignment comes first, then the file")
         if path.is_file() or (path / FILE_NAME).is_file():
             return path
+        if ((here := with_slashes(path)) / FILE_NAME).is_file():
+            near = f"did you mean `{escaped(str(here))}`?"
     except (OSError, ValueError):
         pass  # too long or with a NUL byte: no path, and said so below
     if name in _without_file():
@@ -78,7 +81,6 @@ def find_assignment(name: str) -> Path:
             f"the file of `{name}` holds its answers, so students do not have it: your course hands out your "
             f"sheet; staff {IN_A_CLONE}"
         )
-    near = did_you_mean(name, bundled_ids())
     ids = ", ".join(bundled_ids()) or "none"
     raise UsageError(
         f"no assignment `{escaped(name)}`: expected one of the bundled ones ({ids}) "

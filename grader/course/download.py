@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from grader.course.entries import PLAIN, Doubt, Download, Entry, Left, Level, Omission, StaffQuestion
 from grader.course.layouts import LAYOUTS
+from grader.data_files import with_slashes
 from grader.errors import UsageError
 from grader.model import HandIn
 from grader.submission import SOURCE, read_as
@@ -79,6 +80,8 @@ def read_download(path: Path, expected: Wanted = SOURCE, assignment: str = "") -
 
 def _what_is_there(path: Path) -> str:
     """What lies where nothing of this name does: a name that is much like it, or nothing at all."""
+    if (here := with_slashes(path)).exists():
+        return f"; did you mean `{escaped(str(here))}`?"
     folder = path.absolute().parent
     try:
         names = [escaped(entry.name) for entry in folder.iterdir()]

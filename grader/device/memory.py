@@ -30,14 +30,16 @@ if TYPE_CHECKING:
     from grader.device.requests import Sharing
     from grader.emulator.memory.memory import GlobalMemory
 
-BASE = 0x7000_0000_0000
+BASE = 1 << 36
 """Where global memory lies among the addresses of a program (``device_base`` in ``wire.hpp``)."""
 
 MOST_ALLOCATIONS = 10_000
 """Allocations at once; what is looked up for each access stays small."""
 
 ALIGNMENT, PAGE = 256, 4096
-"""As ``cudaMalloc`` aligns; shared memory is protected by pages, so it has pages of its own."""
+
+LARGEST_PAGE = 1 << 16
+"""Of the operating systems' pages (on arm64), by which shared memory is protected, so that it has its own."""
 
 RED_ZONE = 1 << 18
 _NO_RESERVE = 0x4000
@@ -113,7 +115,7 @@ class DeviceMemory:
         """Bytes that nobody has written; raises OutOfMemoryError."""
         if size > self.limit - self.taken or len(self.live) >= MOST_ALLOCATIONS:
             raise OutOfMemoryError
-        step = PAGE if sharing else ALIGNMENT
+        step = LARGEST_PAGE if sharing else ALIGNMENT
         start = self._room(size, step)
         self._count += 1
         allocation = DeviceAllocation(start, start + size, sharing, caller, self._count, owner)

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
 
+_END_OF_FILE = "\x1a"
+"""Ctrl-Z, which DOS's `copy` puts at the end of a text, and which compilers of Windows read as the end."""
+
 _HEADER_NAME = re.compile(r"(?:[\w+-][\w.+ -]*/){0,4}[\w+-][\w.+ -]{0,80}")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -82,7 +85,7 @@ def readable(source: bytes) -> bytes:
     What is neither UTF-8 nor UTF-16 counts as Latin-1: cicc refuses strings that are not UTF-8, and no
     string of a submission decides anything.
     """
-    text = _decoded(source)
+    text = _decoded(source).rstrip(_END_OF_FILE)
     return (text if "\n" in text else text.replace("\r", "\n")).encode(errors="replace")
 
 

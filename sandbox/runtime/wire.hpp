@@ -52,8 +52,9 @@ enum class Operation : std::uint32_t {
     call_failed,
 };
 
-// Where global memory of the device lies; a host pointer is never in there.
-constexpr std::uint64_t device_base = 0x7000'0000'0000;
+// Where global memory of the device lies; a host pointer is never in there. All of it is among the addresses that a
+// process has on the smallest kernels (39 bits, on arm64), and below those that they give to programs and libraries.
+constexpr std::uint64_t device_base = std::uint64_t{1} << 36;
 constexpr std::uint64_t device_end = device_base + (std::uint64_t{1} << 36);
 
 inline bool on_device(const void *pointer) {

@@ -53,6 +53,29 @@ def test_a_call_does_what_a_device_does(cross_tools: Tools, tmp_path: Path, name
     assert (ran.stdout, ran.mistakes, ran.returncode, ran.cut) == (case.printed, mistakes, 0, "")
 
 
+@pytest.mark.parametrize(
+    "machine",
+    [("-p", str(1 << 14)), ("-p", str(1 << 16)), ("-R", hex(1 << 39))],
+    ids=["pages of 16 KiB", "pages of 64 KiB", "addresses of 39 bits"],
+)
+def test_memory_is_shared_on_other_kernels(
+    cross_tools: Tools, tmp_path: Path, machine: tuple[str, ...]
+) -> None:
+    """Linux on Apple's machines has pages of 16 KiB, on servers of 64 KiB; on small ones few addresses."""
+    body = """float *first, *second, *pinned; int device;
+    if (cudaMallocManaged(&first, 5000) || cudaMallocManaged(&second, 4)) return 1;
+    if (cudaMallocHost((void **)&pinned, 40)) return 2;
+    first[0] = 7; first[1249] = 8; pinned[9] = 9;
+    cudaMemcpy(second, first + 1249, 4, cudaMemcpyDefault);
+    cudaFree(first);
+    std::printf("%g %g %ld", *second, pinned[9], sysconf(_SC_PAGESIZE)); cudaGetDevice(&device);
+    """
+    program = compile_host(f"#include <unistd.h>\nint main() {{ {body} return 0; }}", tmp_path, cross_tools)
+    ran = serve(program, before=(*EMULATOR, *machine), seconds=60)
+    pages = machine[1] if machine[0] == "-p" else "4096"
+    assert (ran.stdout, ran.returncode, ran.cut) == (f"8 9 {pages}", 0, "")
+
+
 class CrossSandbox(LocalSandbox):
     """Runs a tool of the compiler's under the name that it has where it is for another processor."""
 

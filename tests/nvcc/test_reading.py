@@ -248,12 +248,14 @@ def test_shown_text_is_harmless() -> None:
         ("int x;\n".encode("utf-32"), "int x;\n"),
         ("ö\n".encode("latin-1"), "ö\n"),
         (b"a\rb", "a\nb"),
+        (b"int x;\r\n\x1a", "int x;\r\n"),
+        (b"a\x1ab", "a\x1ab"),
         (b"", ""),
         (b"\xff\xfe\x00", "�"),
     ],
 )
 def test_sources_become_utf_8(source: bytes, text: str) -> None:
-    """Marks, wide characters and old line ends are gone; everything else is kept."""
+    """Marks, wide characters, old line ends and DOS ends of files are gone; the rest is kept."""
     assert readable(source).decode() == text
 
 

@@ -37,6 +37,7 @@ STYLES: dict[str, tuple[str | bytes, int]] = {
         b"\xef\xbb\xbf" + f"#define TILE_SIZE \\\r\n  8\r\n// x\r\n{KERNEL}".encode(),
         8,
     ),
+    "the end of a file in DOS": (f"{KERNEL}\r\n\x1a", 16),
     "latin-1": ('// größe\nconst char *s = "größe";\n'.encode("latin-1") + KERNEL.encode(), 16),
     "utf-16": (f"const int TILE_SIZE = 8;\n{KERNEL}".encode("utf-16"), 8),
     "alias": (f"#define TILE_WIDTH 32\n{KERNEL}", 32),

@@ -163,6 +163,41 @@ def test_what_compilers_programs_and_cuda_need_is_allowed(name: str) -> None:
     assert conditions(name) == []
 
 
+WITHOUT_IT_ON_AARCH64 = {
+    "open": "openat",
+    "access": "faccessat",
+    "stat": "newfstatat",
+    "readlink": "readlinkat",
+    "getdents": "getdents64",
+    "rename": "renameat",
+    "link": "linkat",
+    "unlink": "unlinkat",
+    "symlink": "symlinkat",
+    "mkdir": "mkdirat",
+    "rmdir": "unlinkat",
+    "chmod": "fchmodat",
+    "utimes": "utimensat",
+    "mknod": "mknodat",
+    "dup2": "dup3",
+    "pipe": "pipe2",
+    "poll": "ppoll",
+    "select": "pselect6",
+    "epoll_wait": "epoll_pwait",
+    "eventfd": "eventfd2",
+    "fork": "clone",
+    "getrlimit": "prlimit64",
+}
+
+
+@pytest.mark.parametrize(("older", "newer"), WITHOUT_IT_ON_AARCH64.items())
+def test_what_a_newer_processor_has_no_older_call_for_is_allowed_by_its_newer_one(
+    older: str, newer: str
+) -> None:
+    """The profile has names, of which the engine makes numbers; aarch64 never had the older calls."""
+    assert older not in allowed() or newer in allowed()
+    assert "SCMP_ARCH_AARCH64" in {each["architecture"] for each in PROFILE["archMap"]}
+
+
 def test_calls_with_two_faces_are_allowed_for_one_of_them() -> None:
     """Threads but no namespaces, named pipes but no devices, sockets of two families, one personality."""
     new_namespaces = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET

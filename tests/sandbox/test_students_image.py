@@ -141,14 +141,15 @@ def test_what_cannot_be_done_is_one_sentence(folder: Path, typed: tuple[str, ...
 
 
 def test_an_editor_works_in_it_as_in_a_development_container(folder: Path) -> None:
-    """With a shell in place of the grader, what an editor's server needs, and the task of a handout."""
+    """With a shell in place of the grader, what an editor's server needs, git, and the task of a handout."""
     exported = ["-m", "grader", "export-student", "vector-add", str(folder), "--image", IMAGE]
     subprocess.run([sys.executable, *exported], check=True, capture_output=True)
     (task, *_) = json.loads((folder / ".vscode/tasks.json").read_bytes())["tasks"]
     inside = "/w/assignments/vector-add"
     values = {"${file}": f"{inside}/skeleton.cu", "${fileDirname}": inside}
     typed = " ".join(values.get(word, word) for word in task["args"])
-    script = f"tar --version >/tmp/v && uname -m && ldd --version | head -n 1 && {task['command']} {typed}"
+    tools = "tar --version && git init -q . && git status --short && ldd --version"
+    script = f"{{ {tools}; }} >/tmp/v && {task['command']} {typed}"
     shell = (*READ_ONLY, "--entrypoint", "sh")
     ran = run(folder, "-c", script, options=shell)
     assert ran.returncode == 1, ran.stderr
