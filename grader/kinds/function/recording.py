@@ -26,7 +26,8 @@ from grader.device.requests import Sharing
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu.replay import differ_by_repeating
-from grader.kinds.program.running import PROGRAM, SLOWER, limits_of
+from grader.kinds.program.limits import SLOWER, THREADS, limits_of
+from grader.kinds.program.running import PROGRAM
 from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.messages import clause
 from grader.model import Clause
@@ -175,6 +176,7 @@ class _TimedCall:
             ((PROGRAM, self._built.program), *files),
             wanted=tuple(left_file(name) for name, _ in files),
             limits=limits,
+            environment=THREADS,
         )
         with channel() as folder, self._tools.sandbox.stage(Stage(limits, channel=str(folder))) as sandbox:
             return run_beside(device, folder, sandbox, job)
