@@ -125,7 +125,8 @@ class _TimedCall:
         recorder = CallRecorder(memory, launches, {})
         words, files = self._given(memory, recorder)
         computing = 0.0 if results is not None else SLOWER * self._interface.program.emulator_seconds
-        result = self._run(Device(memory, launches, recorder=recorder), words, files, computing)
+        device = Device(memory, launches, recorder=recorder, has_libraries=False)
+        result = self._run(device, words, files, computing)
         launches.close()
         if launches.gave_up:
             seconds = f"{self._interface.program.emulator_seconds:g}"

@@ -283,6 +283,7 @@ class _Runner:
         further = tuple((n, t.decode(errors="replace")) for n, t in self.submission.headers)
         arguments = (self.built, self.submission.file, text, interface.device_bytes, work)
         with closing(EmulatedDevice(*arguments, self._observation(case), further)) as device:
+            device.device.has_libraries = self.plan.assignment.interface.called_function is None
             return self._against(device, case, limits)
 
     def _against(self, device: EmulatedDevice, case: Case, limits: Limits) -> CaseEvidence:
