@@ -119,6 +119,55 @@ def test_a_kernel_under_another_name_is_told_with_its_name(product: Callable[[st
     assert "no kernel `multiply` ran; the program launched `times`" in result.message
 
 
+BY_CUBLAS = """float one = 1, zero = 0;
+    cublasHandle_t handle;
+    cublasCreate(&handle);
+    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &one, B, N, A, K, &zero, TARGET, N);
+    cublasDestroy(handle);
+    """
+COMPARED = """
+    float *D;
+    std::vector<float> d(M * N);
+    cudaMalloc(&D, d.size() * 4);
+    BY_CUBLAS
+    cublasGetMatrix(N, M, 4, D, N, d.data(), N);
+    cudaFree(D);
+    for (int i = 0; i < M * N; ++i)
+        if (c[i] != d[i]) return 1;
+    std::puts("PASSED");"""
+
+
+def with_cublas(source: str, target: str) -> str:
+    """A program with a product by cuBLAS where it says BY_CUBLAS."""
+    return "#include <cublas_v2.h>\n" + source.replace("BY_CUBLAS", BY_CUBLAS.replace("TARGET", target))
+
+
+def test_a_kernel_that_is_compared_with_cublas_keeps_everything(
+    product: Callable[[str], CheckResult],
+) -> None:
+    """Row by row, the product of row-major matrices is that of their transposes."""
+    compared = PRODUCT.replace('\n    std::puts("PASSED");', COMPARED)
+    assert product(with_cublas(compared, "D")).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments"),
+    [(None, None), ("", "C"), ("    int i = ID;\n    if (i < M * N) C[i] = C[i];\n", "C")],
+    ids=["no kernel", "a kernel for show", "a kernel that stores it again"],
+)
+def test_what_cublas_computes_is_no_kernels(
+    kernel: str | None, arguments: str | None, product: Callable[[str], CheckResult]
+) -> None:
+    """Whatever kernel is launched beside it; the program prints the right result."""
+    source = PRODUCT.replace(LAUNCH, "BY_CUBLAS" + (LAUNCH if arguments else ""))
+    if kernel is not None:
+        source = source.replace(
+            KERNEL,
+            kernel.replace("ID", "threadIdx.x + 16 * (threadIdx.y + 16 * (blockIdx.x + 2 * blockIdx.y))"),
+        )
+    assert product(with_cublas(source, "C")).verdict is Verdict.FAIL
+
+
 ON_HOST = """for (int i = 0; i < M * N; ++i)
         for (int k = 0; k < K; ++k) c[i] += a[i / N * K + k] * b[k * N + i % N];
     """

@@ -22,6 +22,7 @@ from grader.gpu import devices
 from grader.gpu.pool import GpuPool
 from grader.kinds.program import running
 from grader.kinds.program import stages as programs
+from grader.kinds.program.limits import limits_of
 from grader.model import (
     Assignment,
     Build,
@@ -280,7 +281,7 @@ def test_an_output_that_fills_its_limit_was_cut() -> None:
 def test_memory_is_limited_for_all_processes_and_beside_a_gpu_for_each() -> None:
     """A CUDA driver reserves far more of the address space than there is memory."""
     interface = ProgramInterface(seconds=2.0, memory_bytes=2**28)
-    host, device = (running.limits_of(interface, on_gpu=on_gpu) for on_gpu in (False, True))
+    host, device = (limits_of(interface, on_gpu=on_gpu) for on_gpu in (False, True))
     assert (host.wall_seconds, host.total_bytes) == (2.0, 2**28)
     assert host.memory_bytes > 2**28
     assert (device.memory_bytes, device.total_bytes > 2**28) == (0, True)

@@ -10,9 +10,11 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from grader.device.blas import combine, multiply
 from grader.device.copies import DONE, REFUSED, Reply, copy_on_host, copy_within, fill
 from grader.device.device import MOST_HANDLES, CudaEvent
 from grader.device.errors import CudaError, HostCode, HostMistake
+from grader.device.library_requests import CombineVectors, MultiplyMatrices
 from grader.device.limits import MOST_DYNAMIC_SHARED, reset_limits, set_limit
 from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
 from grader.device.protocol import VERSION, ProtocolError
@@ -50,7 +52,7 @@ from grader.device.requests import (
     Unsupported,
     WaitForEvent,
 )
-from grader.device.streams import DEFAULT, LEGACY, PER_THREAD, StreamOrder, Work, WorkKind
+from grader.device.streams import StreamOrder, Work, WorkKind
 from grader.nvcc.signature import read_name
 
 if TYPE_CHECKING:
@@ -59,10 +61,6 @@ if TYPE_CHECKING:
     from grader.device.device import Device
     from grader.device.memory import DeviceAllocation
     from grader.device.requests import Message
-
-_OWN_STREAMS = (DEFAULT, LEGACY, PER_THREAD)
-"""The streams that nobody creates."""
-
 
 _DISABLE_TIMING = 2
 """``cudaEventDisableTiming``."""
@@ -159,7 +157,7 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
         raise ProtocolError(
             f"{len(message.parameters)} bytes of parameters where a kernel takes {parameter_bytes}"
         )
-    if not _known_stream(device, message.stream):
+    if not device.has_stream(message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     limit = device.shared_limits.get(message.kernel, MOST_DYNAMIC_SHARED)
     watch = device.order.is_needed or device.memory.is_shared
@@ -202,10 +200,6 @@ def _occupancy(device: Device, message: Occupancy, caller: int) -> Reply:
 # --- streams, events, waiting --------------------------------------------------------------------------
 
 
-def _known_stream(device: Device, stream: int) -> bool:
-    return stream in _OWN_STREAMS or stream in device.streams
-
-
 def _new_handle(device: Device) -> int | None:
     """A handle that was never given before; None where there are too many."""
     if len(device.streams) + len(device.events) >= MOST_HANDLES:
@@ -234,7 +228,7 @@ def _destroy_stream(device: Device, message: DestroyStream, caller: int) -> Repl
 
 def _query_stream(device: Device, message: QueryStream, caller: int) -> Reply:
     del caller
-    if not _known_stream(device, message.stream):
+    if not device.has_stream(message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     device.order.host_waits(stream=message.stream)
     return device.settle(), b""
@@ -242,7 +236,7 @@ def _query_stream(device: Device, message: QueryStream, caller: int) -> Reply:
 
 def _wait_for_event(device: Device, message: WaitForEvent, caller: int) -> Reply:
     del caller
-    if not _known_stream(device, message.stream) or message.event not in device.events:
+    if not device.has_stream(message.stream) or message.event not in device.events:
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     device.order.wait(message.stream, message.event)
     return DONE
@@ -266,7 +260,7 @@ def _destroy_event(device: Device, message: DestroyEvent, caller: int) -> Reply:
 
 def _record_event(device: Device, message: RecordEvent, caller: int) -> Reply:
     del caller
-    if message.event not in device.events or not _known_stream(device, message.stream):
+    if message.event not in device.events or not device.has_stream(message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     event = device.events[message.event]
     event.seconds, event.waits = device.clock.record(), device.waits
@@ -298,7 +292,7 @@ def _elapsed(device: Device, message: ElapsedTime, caller: int) -> Reply:
 def _synchronise(device: Device, message: Synchronise, caller: int) -> Reply:
     del caller
     stream, event = 1, 2
-    if message.what == stream and not _known_stream(device, message.handle):
+    if message.what == stream and not device.has_stream(message.handle):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     if message.what == event and message.handle not in device.events:
         return CudaError.INVALID_RESOURCE_HANDLE, b""
@@ -418,5 +412,7 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     Fault: _faulted,
     NameSymbol: _name_symbol,
     CallFailed: _call_failed,
+    MultiplyMatrices: multiply,
+    CombineVectors: combine,
 }
 """What is done for each message; copies that carry data are in `session`."""

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.device.errors import ERRORS_OF_CALLS, CudaError, FailedCall, HostCode, HostMistake
 from grader.device.memory import BASE
-from grader.device.streams import Clock, StreamOrder, Use, Work, common_byte, span
+from grader.device.streams import (
+    DEFAULT,
+    LEGACY,
+    PER_THREAD,
+    Clock,
+    StreamOrder,
+    Use,
+    Work,
+    common_byte,
+    span,
+)
 from grader.model import MOST_THREADS
 from grader.ptx.parser import symbol_name
 
@@ -25,6 +35,9 @@ MOST_MISTAKES = 200
 PRINTED_BYTES, MOST_PRINTED = 1 << 20, 1 << 26
 """Bytes of device text that are held until they are asked for: the buffer of ``printf`` on a device, and what
 a program may make of it."""
+
+_OWN_STREAMS = (DEFAULT, LEGACY, PER_THREAD)
+"""The streams that nobody creates."""
 
 MOST_HANDLES = 10_000
 """Streams and events at once."""
@@ -154,6 +167,15 @@ class Device:
     """Where the last kernel was launched, and its name, while nothing has come back from the device since."""
     read_before: bool = False
     """Whether something has come back from the device after an earlier kernel."""
+    has_libraries: bool = True
+    """Whether cuBLAS is there: a function is to compute by itself."""
+    library_work: int = 0
+    library_seconds: float = 0.0
+    """What the calls of libraries took: multiplications, and wall time that is not the program's doing."""
+
+    def has_stream(self, stream: int) -> bool:
+        """Whether there is such a stream."""
+        return stream in _OWN_STREAMS or stream in self.streams
 
     def came_back(self) -> None:
         """Something has come back from the device, of what kernels left there."""

@@ -147,6 +147,9 @@ class HostCode(StrEnum):
     EVENT_NEVER_RECORDED = "event-never-recorded"
     EVENT_NOT_WAITED_FOR = "event-not-waited-for"
     """The time between events is asked for while the second may still lie ahead."""
+    LIBRARY_BEYOND_ARRAY = "library-beyond-array"
+    LIBRARY_WITHOUT_ARRAY = "library-without-array"
+    """A call of cuBLAS is given what is no device memory, or not all that it takes."""
     UNSUPPORTED = "unsupported"
 
 

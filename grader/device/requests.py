@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, TypeAlias
 
+from grader.device.library_requests import CombineVectors, MultiplyMatrices
+
 
 class Sharing(IntEnum):
     """Who reaches an allocation by its address."""
@@ -372,6 +374,8 @@ Message: TypeAlias = (
     | Interruption
     | NameSymbol
     | CallFailed
+    | MultiplyMatrices
+    | CombineVectors
 )
 
 OPERATIONS: tuple[type[Message], ...] = (
@@ -409,5 +413,7 @@ OPERATIONS: tuple[type[Message], ...] = (
     Fault,
     NameSymbol,
     CallFailed,
+    MultiplyMatrices,
+    CombineVectors,
 )
 """By their numbers on the wire, from 1 (``enum class Operation``)."""

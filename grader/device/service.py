@@ -86,7 +86,8 @@ def run_beside(device: Device, folder: Path, sandbox: Sandbox, job: Job) -> Resu
     """
     limits = job.limits
     with serve(device, folder, limits.wall_seconds, limits.own_seconds or math.inf) as served:
-        job = replace(job, environment=served.environment, stop_file=str(served.stop_file))
+        environment = (*job.environment, *served.environment)
+        job = replace(job, environment=environment, stop_file=str(served.stop_file))
         result = sandbox.run(job)
         device.host_took_too_long = served.stop_file.exists()
     if served.refused:

@@ -61,6 +61,8 @@ class WorkKind(Enum):
     STAGED_COPY = "staged copy"
     """Of memory that is not pinned: it goes through a buffer of the driver, and the host waits meanwhile."""
     FILL = "fill"
+    LIBRARY = "library"
+    """A call of cuBLAS, which is no kernel of the program's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,14 @@ _ON_HOST: Mapping[FindingCode, str] = {
     FindingCode.HOST_ERRORS_NEVER_ASKED: (
         "a launch fails, and the program never asks for it: call cudaGetLastError() after <<<>>>"
     ),
+    FindingCode.HOST_LIBRARY_BEYOND_ARRAY: (
+        "gives cuBLAS {array} as {operand}, which takes {bytes:,} bytes with these sizes, where {array} has "
+        "{has:,}"
+    ),
+    FindingCode.HOST_LIBRARY_WITHOUT_ARRAY: (
+        "gives cuBLAS a pointer as {operand} that does not point to device memory in use: it needs memory "
+        "from cudaMalloc"
+    ),
     FindingCode.HOST_EVENT_NEVER_RECORDED: "asks for the time between events of which one was never recorded",
     FindingCode.HOST_EVENT_NOT_WAITED_FOR: (
         "asks for the time between events before the device has come to the second: call "

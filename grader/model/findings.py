@@ -200,6 +200,8 @@ class FindingCode(StrEnum):
     HOST_SYMBOL_AS_POINTER = "host-symbol-as-pointer"
     HOST_EVENT_NEVER_RECORDED = "host-event-never-recorded"
     HOST_EVENT_NOT_WAITED_FOR = "host-event-not-waited-for"
+    HOST_LIBRARY_BEYOND_ARRAY = "host-library-beyond-array"
+    HOST_LIBRARY_WITHOUT_ARRAY = "host-library-without-array"
     HOST_UNSUPPORTED = "host-unsupported"
 
     # what a run shows

@@ -56,6 +56,9 @@ _LIBRARY_HEADERS = {
 }
 """Headers of libraries that a toolkit may come without, by the names that students include."""
 
+_OF_LIBRARY = re.compile(r"identifier \"(?P<name>(?:cublas[A-Z]|CUBLAS_)\w*)\" is undefined$")
+"""What the compiler says of a name that our header of a library lacks."""
+
 _LIBRARY_FOLDERS = {
     **dict.fromkeys(("opencv2", "opencv"), "OpenCV"),
     "GL": "OpenGL",
@@ -246,13 +249,17 @@ def missing_header(message: Message) -> str:
 
 
 def require_libraries(messages: Iterable[Message], files: Files) -> None:
-    """Raise OurError where the only thing wrong is that libraries are not installed here."""
+    """Raise OurError where the only thing wrong is that libraries are not installed here, or not whole."""
     errors = [message for message in messages if message.error]
-    names = [missing_header(message) for message in errors]
-    if not (names and all(map(_library, names))):
+    errors.sort(key=lambda message: "CUBLAS_" in message.text)  # a function says more than its constants
+    missing = [missing_header(message) for message in errors]
+    unknown = [match["name"] if (match := _OF_LIBRARY.match(message.text)) else "" for message in errors]
+    if not (errors and all(_library(header) or name for header, name in zip(missing, unknown, strict=True))):
         return
     file, line = _place(errors[0], files)
-    library = f"{_library(names[0])}, whose header `{names[0]}` is not installed"
+    if unknown[0]:
+        raise OurError(f"not supported here: `{unknown[0]}` of cuBLAS: {file}, line {line}")
+    library = f"{_library(missing[0])}, whose header `{missing[0]}` is not installed"
     advice = "remove the #include if nothing of it is used"
     raise OurError(f"not supported here: {library}: {file}, line {line}; {advice}")
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from grader.errors import OurError
 from grader.model import Build, FindingCode, FunctionInterface, ProgramInterface
 from grader.nvcc import cache as cache_folder
-from grader.nvcc import diagnostics, driver, function
+from grader.nvcc import diagnostics, driver, function, openmp
 from grader.nvcc.compiler import PREPROCESSED, Compiler
 from grader.nvcc.diagnostics import CompileRefused, Files, Message
 from grader.nvcc.kernel import student_names
@@ -79,7 +79,7 @@ functions (``std::max``, ``std::numeric_limits``), and lambdas may be device cod
 _LAMBDA_FOR_DEVICE = re.compile(rb"\]\s*__(?:host|device)__")
 """``[=] __device__ (int i) {…}``: such lambdas include headers of the host, which take 0.4 s to compile."""
 
-_CALLS_DEVICE = re.compile(r"cuda[A-Z]\w*|__cudaPushCallConfiguration|cu[A-Z]\w*")
+_CALLS_DEVICE = re.compile(r"cuda[A-Z]\w*|__cudaPushCallConfiguration|cu[A-Z]\w*|cublas[A-Z]\w*")
 """Names that a program needs only if it calls the runtime or the driver: ``<<<…>>>`` pushes a configuration.
 
 The code that nvcc adds by itself, to register kernels and to launch each of them, has other names.
@@ -124,7 +124,11 @@ class ProgramCompiler(Compiler):
 
     def compile(self) -> Compiled:
         """What the compilers make of the source; raises CompileRefused where there is no object file."""
-        host = (*_HOST_OPTIONS, *(_EMULATED_HOST_OPTIONS if self.emulated else ()))
+        host = (
+            *_HOST_OPTIONS,
+            *openmp.compiling(self.sources),
+            *(_EMULATED_HOST_OPTIONS if self.emulated else ()),
+        )
         if self.label != SOURCE_NAME:
             host = (*host, f"-fdebug-prefix-map={SOURCE_NAME}={self.label}")
         options = ("-Xcompiler", ",".join(host), "-x", self.language, "-c", SOURCE_NAME, "-o", OBJECT)
@@ -157,12 +161,7 @@ class ProgramCompiler(Compiler):
         self._check_limits(result.outcome)
         return default, with_names_of(default, _text(self._left(result.file(PTX), "device-code")))
 
-    def link(
-        self,
-        code: Objects,
-        stand_in: bytes = b"",
-        caller: Caller | None = None,
-    ) -> bytes:
+    def link(self, code: Objects, stand_in: bytes = b"", caller: Caller | None = None) -> bytes:
         """The program, with its debug information if it has a ``stand_in``; raises CompileRefused.
 
         A ``caller`` is the ``main`` of a file that has a function instead.
@@ -180,7 +179,8 @@ class ProgramCompiler(Compiler):
             files = (*files, (function.OBJECT, caller.code))
             symbols = ("--wrap=main", f"--defsym={function.CALLED}={caller.symbol}")
             options = (*options, function.OBJECT, *(o for symbol in symbols for o in ("-Xlinker", symbol)))
-        argv = (*self._nvcc(), "-nodlink", *objects, *options, "-o", PROGRAM)
+        options = (*options, *openmp.linking(self.sources), "-o", PROGRAM)
+        argv = (*self._nvcc(), "-nodlink", *objects, *options)
         result = self._run("link", Job(argv, files, (PROGRAM,), self.limits))
         outcome = driver.revealed(result.outcome)
         log = _text(outcome.stdout + outcome.stderr)

@@ -12,9 +12,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from grader.data_files import data_root
+from grader.data_files import data_root, headers_folder
 from grader.errors import OurError
 from grader.nvcc.cache import made_by_one, read_entry, write_entry
+from grader.nvcc.source import LIBRARY_HEADERS
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ _LIMITS = Limits(wall_seconds=300.0, cpu_seconds=120)
 def sources() -> tuple[tuple[str, bytes], ...]:
     """The files of the stand-in, by their names."""
     folder = data_root() / "sandbox" / "runtime"
-    return tuple((file.name, file.read_bytes()) for file in sorted(folder.iterdir()) if file.is_file())
+    headers = (headers_folder() / name for name in LIBRARY_HEADERS)
+    files = (*(file for file in sorted(folder.iterdir()) if file.is_file()), *headers)
+    return tuple((file.name, file.read_bytes()) for file in files)
 
 
 def stand_in(tools: Tools) -> bytes:
@@ -80,7 +83,7 @@ PROGRAM = "program"
 MOST_ADDRESSES = 5000
 
 _LOOK_UP_LIMITS = Limits(wall_seconds=20.0, cpu_seconds=10, output_bytes=64 << 20)
-_CALL = re.compile(r"\s(?:call|bl)\s+[0-9a-f]+ <_*cuda\w+>\n\s*(?P<next>[0-9a-f]+):")
+_CALL = re.compile(r"\s(?:call|bl)\s+[0-9a-f]+ <_*cu(?:da|blas)\w+>\n\s*(?P<next>[0-9a-f]+):")
 _ADDRESS = re.compile(r"0x([0-9a-f]+)")
 _PLACE = re.compile(r"(?P<file>.*):(?P<line>\d+)(?: \(discriminator \d+\))?")
 

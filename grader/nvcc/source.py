@@ -126,6 +126,10 @@ PROGRAM_HEADERS = (
 without them get ours, which need no library. Those of ours that include others stand before them."""
 
 
+LIBRARY_HEADERS = ("cublas_v2.h",)
+"""Headers of libraries that the emulator computes. Programs get them, and functions do not: they are to
+compute by themselves."""
+
 EARLIER_CUDA = "before_cuda_13.h"
 """The header that every source begins with where a program calls CUDA as it was before version 13."""
 
@@ -147,15 +151,16 @@ def compile_files(
     ours = {name: text.encode() for name, text in interface.include}
     files = {**handed_in, **ours, SOURCE_NAME: compilable(submission.source)}
     if interface.runs_host_code:
-        files = _with_program_headers(files)
+        libraries = LIBRARY_HEADERS if interface.called_function is None else ()
+        files = _with_program_headers(files, (*PROGRAM_HEADERS, *libraries))
     files = with_values(dict(interface.built_with), files)
     return tuple(with_reached_includes(files, SOURCE_NAME).items())
 
 
-def _with_program_headers(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files, with those of PROGRAM_HEADERS that are missing, and with EARLIER_CUDA where it is needed."""
+def _with_program_headers(files: Mapping[str, bytes], headers: Iterable[str]) -> dict[str, bytes]:
+    """The files, with those of the ``headers`` that are missing, and with EARLIER_CUDA where it is needed."""
     complete = dict(files)
-    for name in PROGRAM_HEADERS:
+    for name in headers:
         if name not in complete and any(_includes(name, text) for text in complete.values()):
             complete[name] = (headers_folder() / name).read_bytes()
     if any(map(_EARLIER_CALL.search, complete.values())):

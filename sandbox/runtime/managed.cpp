@@ -47,6 +47,8 @@ bool at_work = false;
 // Accesses that were let through one by one; a program that makes more of them gets the whole allocation.
 constexpr std::size_t most_steps = 1 << 12;
 std::size_t steps = 0;
+// Whether this thread is at such an access: another may have closed behind it already.
+thread_local bool is_stepping = false;
 struct sigaction before, before_steps;
 pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
@@ -82,9 +84,18 @@ bool is_near_work(const Access &access, bool writes) {
     return touch(callers.addresses, callers.count, access.address, access.size, writes);
 }
 
+// The bytes come into pages of their own, which take the place of the closed ones whole: another thread that reads
+// there meanwhile faults, too, and waits for its turn. Where there is no room for such pages they come in place.
 bool fetch(Shared &shared) {
-    protect(shared, PROT_READ | PROT_WRITE, State::fetched);
-    return pull(shared.address, pointer(shared.address), shared.size);
+    shared.state = State::fetched;
+    void *pages = mmap(nullptr, shared.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) {
+        protect(shared, PROT_READ | PROT_WRITE, State::fetched);
+        return pull(shared.address, pointer(shared.address), shared.size);
+    }
+    bool came = pull(shared.address, pages, shared.size) && !mprotect(pages, shared.mapped, PROT_READ);
+    constexpr int how = MREMAP_MAYMOVE | MREMAP_FIXED;
+    return came && mremap(pages, shared.mapped, shared.mapped, how, pointer(shared.address)) != MAP_FAILED;
 }
 
 // How much of an allocation an access gets.
@@ -114,23 +125,22 @@ Given give(const Access &access) {
     return closes_again ? Given::one_access : Given::all;
 }
 
-// Closes what was opened for one access; whether there was any.
-bool close_again() {
+// Closes what was opened for one access.
+void close_again() {
     Turn mine;
-    bool any = false;
     for (std::size_t number = 0; number < used; ++number) {
         Shared &shared = table[number];
         if (!shared.open) continue;
         mprotect(pointer(shared.address), shared.mapped, PROT_NONE);
         shared.open = false;
-        any = true;
     }
-    return any;
 }
 
 // The instruction behind which an allocation is closed again has run.
 void on_step(int signal, siginfo_t *, void *context) {
-    if (close_again()) {
+    if (is_stepping) {
+        close_again();
+        is_stepping = false;
         end_step(context);
     } else {
         sigaction(signal, &before_steps, nullptr); // a trap of the program's own
@@ -143,7 +153,7 @@ void on_fault(int signal, siginfo_t *information, void *context) {
     auto direction = direction_of(address, context);
     if (signal == SIGSEGV && direction != Direction::executes) {
         Given given = give({address, 1, direction, context});
-        if (given == Given::one_access) step(context);
+        if (given == Given::one_access) is_stepping = true, step(context);
         if (given != Given::nothing) return;
     }
     Callers callers(context);
@@ -169,6 +179,7 @@ __attribute__((constructor)) void prepare_early() { pthread_once(&prepared, prep
 } // namespace
 
 bool share(std::uint64_t address, std::size_t size, Sharing) {
+    Turn mine;
     auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     std::size_t mapped = (size + page - 1) / page * page;
     if (used == most || address % page) return false;
@@ -179,6 +190,7 @@ bool share(std::uint64_t address, std::size_t size, Sharing) {
 }
 
 void unshare(std::uint64_t address) {
+    Turn mine;
     Shared *shared = holding(address);
     if (!shared || shared->address != address) return;
     munmap(pointer(address), shared->mapped);
@@ -186,6 +198,7 @@ void unshare(std::uint64_t address) {
 }
 
 void unshare_all() {
+    Turn mine;
     while (used) unshare(table[used - 1].address);
     at_work = false;
 }

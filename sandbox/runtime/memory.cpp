@@ -2,6 +2,7 @@
 #include "errors.hpp"
 #include "kernels.hpp"
 #include "managed.hpp"
+#include "memory.hpp"
 #include "wire.hpp"
 
 #include <algorithm>
@@ -217,6 +218,12 @@ cudaError_t fill_planes(cudaPitchedPtr memory, int value, cudaExtent extent, cud
 }
 
 } // namespace
+
+cudaError_t copy_rows(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch, std::size_t width,
+                      std::size_t height, cudaMemcpyKind kind, const void *caller) {
+    return copy({to, to_pitch, from, from_pitch, width, height, kind, nullptr, Waiting::waits, caller});
+}
+
 } // namespace standin
 
 using namespace standin;

@@ -50,6 +50,8 @@ enum class Operation : std::uint32_t {
     fault,
     symbol,
     call_failed,
+    multiply,
+    combine,
 };
 
 // Where global memory of the device lies; a host pointer is never in there. All of it is among the addresses that a

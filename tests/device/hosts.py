@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from grader.data_files import headers_folder
 from grader.device.device import Device
 from grader.device.memory import DeviceMemory
 from grader.device.service import Session, welcome
@@ -90,6 +91,7 @@ def compile_host(source: str, folder: Path, own: Tools) -> Path:
         "-O1",
         "-no-pie",
         include,
+        f"-I{headers_folder()}",
         "host.cpp",
         "standin.o",
         "-o",

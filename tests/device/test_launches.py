@@ -14,6 +14,7 @@ from grader.nvcc import build_program
 from grader.sandbox import Job, Limits, LocalSandbox, Stage
 
 if TYPE_CHECKING:
+    from grader.model import Named
     from grader.nvcc import Tools
 
 _LIMITS = Limits(wall_seconds=60.0, cpu_seconds=60)
@@ -219,7 +220,12 @@ _GRID_BARRIER = "cooperative_groups::this_grid().sync()"
 
 
 def run(
-    tools: Tools, source: str, *words: str, limits: Limits = _LIMITS, work: int = 10**6
+    tools: Tools,
+    source: str,
+    *words: str,
+    limits: Limits = _LIMITS,
+    work: int = 10**6,
+    environment: Named[str] = (),
 ) -> tuple[str, EmulatedDevice]:
     """What a program prints, and the device that it ran on."""
     built = build_program(tools, Submission("any", "any.cu", source.encode(), "0" * 8), ProgramInterface())
@@ -231,7 +237,8 @@ def run(
         serve(device.device, folder, limits.wall_seconds) as served,
     ):
         files = (("program", built.program),)
-        result = sandbox.run(Job(("./program", *words), files, (), limits, environment=served.environment))
+        environment = (*environment, *served.environment)
+        result = sandbox.run(Job(("./program", *words), files, (), limits, environment=environment))
     return result.outcome.stdout.decode(), device
 
 

@@ -190,14 +190,14 @@ def test_errors_of_the_compiler_have_the_students_lines(compile_program: Compile
 def test_names_that_nobody_defines_are_told_with_their_lines(compile_program: Compile) -> None:
     """The linker's words, for a student; libraries that are not there are called so."""
     source = (
-        'int area(int);\nextern "C" int cublasCreate_v2(void *);\n'
-        "int main() {\n    int sum = area(3);\n    return sum + cublasCreate_v2(0);\n}\n"
+        'int area(int);\nextern "C" int cusparseCreate(void *);\n'
+        "int main() {\n    int sum = area(3);\n    return sum + cusparseCreate(0);\n}\n"
     )
     built = compile_program(source)
     assert places(built) == [(FILE, 4), (FILE, 5)]
     first, second = (finding.message for finding in built.findings)
     assert first.startswith("`area(int)` is used here, but nothing defines it")
-    assert "a function of cuBLAS" in second
+    assert "a function of cuSPARSE" in second
 
 
 @pytest.mark.parametrize(
@@ -208,8 +208,12 @@ def test_names_that_nobody_defines_are_told_with_their_lines(compile_program: Co
             "cuDNN, whose header `cudnn.h` is not installed: homework.cu, line 1",
         ),
         (
-            'extern "C" int cublasCreate_v2(void *);\nint main() { return cublasCreate_v2(0); }\n',
-            "cuBLAS, which programs are not linked with: `cublasCreate_v2`, line 2",
+            'extern "C" int cusparseCreate(void *);\nint main() { return cusparseCreate(0); }\n',
+            "cuSPARSE, which programs are not linked with: `cusparseCreate`, line 2",
+        ),
+        (
+            "#include <cublas_v2.h>\nint main() {\n  return cublasSgeam(0, CUBLAS_SIDE_LEFT);\n}\n",
+            "`cublasSgeam` of cuBLAS: homework.cu, line 3",
         ),
         (
             "#include <cuda.h>\nint main() { return cuInit(0) || cuCtxSynchronize(); }\n",

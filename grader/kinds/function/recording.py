@@ -26,7 +26,8 @@ from grader.device.requests import Sharing
 from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu.replay import differ_by_repeating
-from grader.kinds.program.running import PROGRAM, SLOWER, limits_of
+from grader.kinds.program.limits import SLOWER, THREADS, limits_of
+from grader.kinds.program.running import PROGRAM
 from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.messages import clause
 from grader.model import Clause
@@ -124,7 +125,8 @@ class _TimedCall:
         recorder = CallRecorder(memory, launches, {})
         words, files = self._given(memory, recorder)
         computing = 0.0 if results is not None else SLOWER * self._interface.program.emulator_seconds
-        result = self._run(Device(memory, launches, recorder=recorder), words, files, computing)
+        device = Device(memory, launches, recorder=recorder, has_libraries=False)
+        result = self._run(device, words, files, computing)
         launches.close()
         if launches.gave_up:
             seconds = f"{self._interface.program.emulator_seconds:g}"
@@ -175,6 +177,7 @@ class _TimedCall:
             ((PROGRAM, self._built.program), *files),
             wanted=tuple(left_file(name) for name, _ in files),
             limits=limits,
+            environment=THREADS,
         )
         with channel() as folder, self._tools.sandbox.stage(Stage(limits, channel=str(folder))) as sandbox:
             return run_beside(device, folder, sandbox, job)

@@ -7,7 +7,6 @@ What a run is given, and what its results are compared with, is the `Task`'s to 
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
@@ -21,6 +20,7 @@ from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of, not_built
 from grader.kinds.program.builds import Builds, Ran, Trials, repaired
+from grader.kinds.program.limits import THREADS, limits_of, shorter, with_launches
 from grader.kinds.program.on_emulator import EmulatedDevice, sums
 from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.messages import clause, text_of
@@ -29,7 +29,7 @@ from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.nvcc.runtime import call_lines
 from grader.nvcc.units import label_of
 from grader.plan import size
-from grader.sandbox import Job, Limits, Stage, Status
+from grader.sandbox import Job, Stage, Status
 from grader.sandbox.local import check_room
 from grader.steps import Step, begin
 
@@ -39,20 +39,16 @@ if TYPE_CHECKING:
 
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool
-    from grader.model import Case, Named, ProgramInterface, Structure, Submission
+    from grader.model import Case, Named, Structure, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan
-    from grader.sandbox import Result, Sandbox
+    from grader.sandbox import Limits, Result, Sandbox
 
 NAME, DEVICE = "host", "no GPU"
 """What a grade calls the place where a program ran that did without a GPU."""
 
 PROGRAM = "program"
 """The executable's name in a run's folder; a program may print it (``argv[0]``)."""
-
-SLOWER = 3.0
-"""The wall time that launches have, in multiples of what the work that they may do usually takes: both builds
-are run, and the machine may be busy. The work decides, which is the same everywhere."""
 
 WATCHED = (
     FindingKind.RACE,
@@ -68,22 +64,9 @@ WATCHED = (
 _WATCHING = ("races", "memory", "host", "kernel-output", "streams", "structure", "traffic")
 """The checks that judge it."""
 
-PROCESSES = 64
-_STACK_BYTES = 8 * 2**20
-"""What each thread reserves of the address space, and hardly ever uses (pthread_create(3))."""
-
-_DRIVER_BYTES = 2**30
-"""Memory of the host that a CUDA context takes, the driver's, beside the program's own."""
-
-_CORES = 4
-"""Processor time counts for all threads: this many may be busy all the time."""
-
 _HANGS = 2
 """Cases that did not end after which others get less time. A program that hangs in one only may be slow, and
 right, in all others."""
-
-_AFTER_HANGS, _AT_LEAST_SECONDS = 0.25, 1.0
-"""The share of its time that a case then still gets, and its launches with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,38 +204,15 @@ def run_cases(
                 evidence = runner.with_build(builds, case).evidence(case, limits)
                 cases.append(replace(evidence, baselines=baselines.get(case.id, ())))
                 if sum(map(_never_ended, cases)) == _HANGS:
-                    limits = _shorter(plan.assignment.program, limits)
+                    limits = shorter(plan.assignment.program, limits)
     except OurError as problem:
         cases += _all_failed(plan, str(problem))[len(cases) :]
     return Ran(repaired(tuple(cases), first or built, submission, trials), submission.file, first, executed)
 
 
-def limits_of(interface: ProgramInterface, *, on_gpu: bool, emulated: bool = False) -> Limits:
-    """How far a run may go.
-
-    Memory is limited for all its processes together, where the sandbox can; and beside a GPU, whose driver
-    reserves far more than there is, also each process's address space. What an ``emulated`` device shares
-    with the host lies there, too, and is none of the program's own memory.
-    """
-    stacks, driver = PROCESSES * _STACK_BYTES, _DRIVER_BYTES if on_gpu else 0
-    shared = interface.device_bytes if emulated else 0
-    return Limits(
-        wall_seconds=interface.seconds,
-        cpu_seconds=math.ceil(interface.seconds * _CORES),
-        memory_bytes=0 if on_gpu else interface.memory_bytes + stacks + shared,
-        total_bytes=interface.memory_bytes + driver + shared,
-        processes=PROCESSES,
-    )
-
-
 def _never_ended(case: CaseEvidence) -> bool:
     """Whether the program itself did not come to its end in a case, and not its launches."""
     return case.program is not None and case.program.ending == Status.TIME and not case.too_much_work
-
-
-def _shorter(interface: ProgramInterface, limits: Limits) -> Limits:
-    seconds = min(max(_AFTER_HANGS * interface.seconds, _AT_LEAST_SECONDS), interface.seconds)
-    return replace(limits, wall_seconds=seconds, cpu_seconds=math.ceil(seconds * _CORES))
 
 
 def _all_failed(plan: Plan, reason: str) -> tuple[CaseEvidence, ...]:
@@ -310,6 +270,7 @@ class _Runner:
             files=((PROGRAM, self.built.program), *given.files),
             wanted=given.wanted,
             limits=limits,
+            environment=THREADS,
             gpu=self.gpu.uuid if self.gpu else "",
             stdin=given.stdin,
         )
@@ -322,20 +283,14 @@ class _Runner:
         further = tuple((n, t.decode(errors="replace")) for n, t in self.submission.headers)
         arguments = (self.built, self.submission.file, text, interface.device_bytes, work)
         with closing(EmulatedDevice(*arguments, self._observation(case), further)) as device:
+            device.device.has_libraries = self.plan.assignment.interface.called_function is None
             return self._against(device, case, limits)
 
     def _against(self, device: EmulatedDevice, case: Case, limits: Limits) -> CaseEvidence:
         """See `_on_emulator`."""
         interface = self.plan.assignment.program
         seconds = limits.wall_seconds
-        # The wall time is longer by what launches may take; a program that is accused had all of its own.
-        emulating = SLOWER * interface.emulator_seconds * seconds / interface.seconds
-        longer = replace(
-            limits,
-            wall_seconds=max(seconds + emulating, interface.seconds + _AT_LEAST_SECONDS),
-            cpu_seconds=math.ceil(interface.seconds * _CORES),
-            own_seconds=seconds,
-        )
+        longer = with_launches(limits, interface)
         job = self._job(case, longer, device)
         result = run_beside(device.device, cast("Path", self.channel), self.sandbox, job)
         for kernel, instructions in device.executed:

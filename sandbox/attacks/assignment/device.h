@@ -18,7 +18,7 @@ enum class Operation : N {
     hello = 1, allocate, free, copy_in, copy_out, copy_within, copy_on_host, fill, kernel, launch, variable,
     synchronise, stream_create, stream_destroy, stream_query, stream_wait, event_create, event_destroy, event_record,
     event_query, event_elapsed, push, pull, pointer, memory_info, occupancy, function_limit, reset, touched,
-    errors_asked, unsupported, fault, symbol, call_failed,
+    errors_asked, unsupported, fault, symbol, call_failed, multiply, combine,
 };
 constexpr N posted = 0x80000000u;
 constexpr U huge = ~U{0};

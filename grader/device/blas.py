@@ -1,0 +1,229 @@
+"""cuBLAS on the memory of a device: products of matrices, sums and norms of vectors.
+
+No kernel of the program's computes them, and none counts as launched for them. Sums are made in double
+precision and rounded once. What all calls together may take is bounded: they run in this process.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from grader.device.copies import DONE, Reply
+from grader.device.errors import CudaError, HostCode, HostMistake
+from grader.device.library_requests import CombineVectors, MultiplyMatrices, VectorOperation
+from grader.device.memory import BASE
+from grader.device.protocol import ProtocolError
+from grader.device.streams import Use, Work, WorkKind, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from grader.device.device import Device
+
+MOST_WORK, _TOUCHED = 1 << 33, 8
+"""Multiplications that all calls of a program may take together (eight products of 1024 × 1024), and how many
+of them an element is worth that is read or written."""
+
+_BLOCK = 2048
+"""Rows and columns of a matrix that are in double precision at once."""
+
+_TYPES: dict[int, np.dtype[Any]] = {4: np.dtype(np.float32), 8: np.dtype(np.float64)}
+_NUMBER = struct.Struct("<d")
+_NOT_COMPUTED: Reply = (CudaError.ILLEGAL_ADDRESS, b"")
+_NO_STREAM: Reply = (CudaError.INVALID_RESOURCE_HANDLE, b"")
+_NO_MORE: Reply = (CudaError.LAUNCH_TIMEOUT, b"")
+
+
+class Operand(NamedTuple):
+    """A matrix in device memory: columns of ``height`` numbers, ``leading`` numbers from one to the next."""
+
+    name: str
+    address: int
+    height: int
+    columns: int
+    leading: int
+    use: Use
+
+
+def multiply(device: Device, message: MultiplyMatrices, caller: int) -> Reply:
+    """``cublas<t>gemm`` and, of one row, ``cublas<t>gemv``."""
+    m, n, k = message.m, message.n, message.k
+    if min(message.a_leading, message.b_leading, message.c_leading) < 1 or not (m and n):
+        raise ProtocolError("a product of matrices without a size")
+    shape_a, shape_b = (
+        ((k, m) if message.transposed_a else (m, k)),
+        ((n, k) if message.transposed_b else (k, n)),
+    )
+    operands = (
+        Operand("A", message.a, *shape_a, message.a_leading, Use.READS),
+        Operand("B", message.b, *shape_b, message.b_leading, Use.READS),
+        Operand("C", message.c, m, n, message.c_leading, Use.WRITES),
+    )
+    used = operands if k and message.alpha else operands[2:]
+    matrices = _located(device, used, message.width, message.stream, caller)
+    if not isinstance(matrices, dict):
+        return matrices
+    if not _is_affordable(device, m * n * k, sum(o.height * o.columns for o in used), caller):
+        return _NO_MORE
+    began = time.monotonic()
+    with np.errstate(all="ignore"):
+        a, b = matrices.get("A"), matrices.get("B")
+        a = a.T if a is not None and message.transposed_a else a
+        b = b.T if b is not None and message.transposed_b else b
+        _multiplied(a, b, matrices["C"], message)
+    _finish(device, used, message.width, message.stream, m * n * k, "gemm", caller)
+    device.library_seconds += time.monotonic() - began
+    return DONE
+
+
+def combine(device: Device, message: CombineVectors, caller: int) -> Reply:
+    """``cublas<t>axpy``, ``scal``, ``dot``, ``nrm2`` and ``asum``."""
+    if (
+        message.operation not in set(VectorOperation)
+        or min(message.x_step, message.y_step, message.count) < 1
+    ):
+        raise ProtocolError(f"an operation {message.operation} on vectors without a size")
+    operation, count = VectorOperation(message.operation), message.count
+    x = Operand("x", message.x, 1, count, message.x_step, Use.READS)
+    y = Operand("y", message.y, 1, count, message.y_step, Use.READS)
+    used = {
+        VectorOperation.SCALE: (x._replace(use=Use.WRITES),),
+        VectorOperation.ADD: (x, y._replace(use=Use.WRITES)),
+        VectorOperation.DOT: (x, y),
+    }.get(operation, (x,))
+    vectors = _located(device, used, message.width, message.stream, caller)
+    if not isinstance(vectors, dict):
+        return vectors
+    if not _is_affordable(device, count, len(used) * count, caller):
+        return _NO_MORE
+    began = time.monotonic()
+    with np.errstate(all="ignore"):
+        number = _combined(operation, message.factor, vectors)
+    _finish(device, used, message.width, message.stream, count, operation.name.lower(), caller)
+    device.library_seconds += time.monotonic() - began
+    if number is None:
+        return DONE
+    device.came_back()
+    device.order.host_waits(stream=message.stream)
+    return device.settle(), _NUMBER.pack(number)
+
+
+def _located(
+    device: Device, operands: tuple[Operand, ...], width: int, stream: int, caller: int
+) -> dict[str, NDArray[Any]] | Reply:
+    """The operands in device memory by their names; what the call gives where they are not all there."""
+    if width not in _TYPES:
+        raise ProtocolError(f"numbers of {width} bytes")
+    if not device.has_libraries:
+        device.note(HostMistake(HostCode.UNSUPPORTED, caller, details=(("name", "cuBLAS in a function"),)))
+        return _NO_MORE
+    if not device.has_stream(stream):
+        return _NO_STREAM
+    matrices: dict[str, NDArray[Any]] = {}
+    for operand in operands:
+        if operand.leading < operand.height:
+            raise ProtocolError(f"columns of {operand.height} numbers, {operand.leading} apart")
+        content = device.memory.rows(operand.address, *_extents(operand, width))
+        if content is None or operand.address % width:
+            device.note(_mistake(device, operand, width, caller))
+            return _NOT_COMPUTED
+        matrices[operand.name] = content.view(_TYPES[width]).T
+    return matrices
+
+
+def _extents(operand: Operand, width: int) -> tuple[int, int, int]:
+    """Bytes from column to column, bytes of a column, and how many there are."""
+    return operand.leading * width, operand.height * width, operand.columns
+
+
+def _mistake(device: Device, operand: Operand, width: int, caller: int) -> HostMistake:
+    """Why a matrix is not in device memory."""
+    live = device.memory.holding(operand.address)
+    named = (("operand", operand.name),)
+    if live is None:
+        return HostMistake(HostCode.LIBRARY_WITHOUT_ARRAY, caller, details=named)
+    pitch, size, columns = _extents(operand, width)
+    sizes = (("bytes", pitch * (columns - 1) + size), ("has", live.address + live.size - operand.address))
+    return HostMistake(HostCode.LIBRARY_BEYOND_ARRAY, caller, live.number, (*named, *sizes))
+
+
+def _is_affordable(device: Device, multiplications: int, elements: int, caller: int) -> bool:
+    """Whether a call may still be computed; one that may not is noted, and is our limit."""
+    device.library_work += multiplications + _TOUCHED * elements
+    if device.library_work <= MOST_WORK:
+        return True
+    words = f"more than {MOST_WORK:,} multiplications by cuBLAS"
+    device.note(HostMistake(HostCode.UNSUPPORTED, caller, details=(("name", words),)))
+    return False
+
+
+def _multiplied(
+    a: NDArray[Any] | None, b: NDArray[Any] | None, c: NDArray[Any], message: MultiplyMatrices
+) -> None:
+    """Write C block by block; where beta is 0 nobody reads what it held, which may be no number."""
+    for part in _blocks(*c.shape):
+        total = np.zeros(c[part].shape)
+        for inner in range(0, message.k if a is not None and b is not None else 0, _BLOCK):
+            depth = slice(inner, inner + _BLOCK)
+            total += a[part[0], depth].astype(float) @ b[depth, part[1]].astype(float)  # type: ignore[index]
+        total *= message.alpha if a is not None else 0.0
+        if message.beta:
+            total += message.beta * c[part]
+        c[part] = total
+
+
+def _blocks(height: int, width: int) -> Iterator[tuple[slice, slice]]:
+    for row in range(0, height, _BLOCK):
+        for column in range(0, width, _BLOCK):
+            yield slice(row, row + _BLOCK), slice(column, column + _BLOCK)
+
+
+def _combined(operation: VectorOperation, factor: float, vectors: dict[str, NDArray[Any]]) -> float | None:
+    """The number that comes of it; None where a vector is changed instead."""
+    parts = range(0, vectors["x"].shape[1], _BLOCK**2)
+    pieces = ({name: v[:, at : at + _BLOCK**2] for name, v in vectors.items()} for at in parts)
+    if operation is VectorOperation.SCALE:
+        for piece in pieces:
+            piece["x"][:] = factor * piece["x"].astype(float)
+        return None
+    if operation is VectorOperation.ADD:
+        for piece in pieces:
+            piece["y"][:] = factor * piece["x"].astype(float) + piece["y"]
+        return None
+    total = sum(_summed(operation, piece) for piece in pieces)
+    return math.sqrt(total) if operation is VectorOperation.NORM else total
+
+
+def _summed(operation: VectorOperation, vectors: dict[str, NDArray[Any]]) -> float:
+    x = vectors["x"].astype(float)
+    if operation is VectorOperation.ABSOLUTE_SUM:
+        return float(np.sum(np.abs(x)))
+    return float(np.sum(x * (vectors["y"] if operation is VectorOperation.DOT else x)))
+
+
+def _finish(
+    device: Device,
+    operands: tuple[Operand, ...],
+    width: int,
+    stream: int,
+    multiplications: int,
+    name: str,
+    caller: int,
+) -> None:
+    """Let time pass, and take down what was used; what was written holds values now."""
+    uses, moved = [], 0
+    for operand in operands:
+        extents = _extents(operand, width)
+        if operand.use is Use.WRITES:
+            device.memory.rows_written(operand.address, *extents)[:] = 1
+        uses.append((operand.use, rows(operand.address - BASE, *extents)))
+        moved += extents[1] * extents[2]
+    device.clock.launch(moved, multiplications)
+    device.give(stream, Work(WorkKind.LIBRARY, caller, tuple(uses), f"cuBLAS ({name})"))

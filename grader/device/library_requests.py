@@ -1,0 +1,67 @@
+"""What a program asks of its device through a library (cuBLAS): a record for each message.
+
+See `grader.device.requests` for how they lie in a payload. Matrices are column-major, as cuBLAS has them: a
+``leading`` is the elements from one column to the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class MultiplyMatrices:
+    """``cublas<t>gemm``: C = alpha · op(A) · op(B) + beta · C, of numbers of ``width`` bytes.
+
+    C is m × n, op(A) m × k and op(B) k × n.
+    """
+
+    LAYOUT: ClassVar = "IIIIIIddQIQIQIQ"
+    width: int
+    transposed_a: int
+    transposed_b: int
+    m: int
+    n: int
+    k: int
+    alpha: float
+    beta: float
+    a: int
+    a_leading: int
+    b: int
+    b_leading: int
+    c: int
+    c_leading: int
+    stream: int
+
+
+class VectorOperation(IntEnum):
+    """What is done with vectors."""
+
+    SCALE = 0
+    """x = factor · x."""
+    ADD = 1
+    """y = factor · x + y."""
+    DOT = 2
+    NORM = 3
+    ABSOLUTE_SUM = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CombineVectors:
+    """``cublas<t>axpy`` and its kin, of vectors of ``count`` elements that lie ``step`` elements apart.
+
+    Answered by a number, where one comes of it.
+    """
+
+    LAYOUT: ClassVar = "IIIdQIQIQ"
+    operation: int
+    width: int
+    count: int
+    factor: float
+    x: int
+    x_step: int
+    y: int
+    y_step: int
+    stream: int

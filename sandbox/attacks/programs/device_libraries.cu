@@ -1,0 +1,39 @@
+// Asks cuBLAS for products and sums whose numbers overflow, step out of memory, or say nothing.
+//
+// After it: the device has refused them, or has ended the conversation where the library never asks so.
+#include "device.h"
+using namespace device;
+
+static Bytes product(N width, N m, N n, N k, U a, N leading_a, U b, N leading_b, U c, N leading_c, U stream = 0) {
+    Bytes all;
+    all.add(width).add(N{0}).add(N{0}).add(m).add(n).add(k).add(1.0).add(0.0);
+    return all.add(a).add(leading_a).add(b).add(leading_b).add(c).add(leading_c).add(stream);
+}
+
+static Bytes vectors(N operation, N width, N count, U x, N step_x, U y, N step_y) {
+    Bytes all;
+    all.add(operation).add(width).add(count).add(2.0).add(x).add(step_x).add(y).add(step_y);
+    return all.add(U{0});
+}
+
+int main(int argc, char** argv) {
+    device::begin(argc, argv);
+    const U array = allocated(64);
+    const N most = ~N{0};
+    if (is("a product of all numbers there are"))
+        ask(Operation::multiply, product(4, most, most, most, array, most, array, most, array, most));
+    if (is("a product whose columns overlap")) ask(Operation::multiply, product(4, 4, 4, 1, array, 4, array, 1, array, 1));
+    if (is("a product without columns")) ask(Operation::multiply, product(4, 4, 0, 4, array, 4, array, 4, array, 4));
+    if (is("a product of numbers of no width")) ask(Operation::multiply, product(0, 2, 2, 2, array, 2, array, 2, array, 2));
+    if (is("a product that is stored behind an array"))
+        ask(Operation::multiply, product(4, 4, 4, 4, array, 4, array, 4, array + 4, 4));
+    if (is("a product that is stored between numbers"))
+        ask(Operation::multiply, product(4, 2, 2, 2, array, 2, array, 2, array + 1, 2));
+    if (is("a product in a stream of nobody")) {
+        ask(Operation::multiply, product(4, 2, 2, 2, array, 2, array, 2, array, 2, 0x7777));
+    }
+    if (is("a sum over the end of all addresses")) ask(Operation::combine, vectors(4, 4, 2, huge - 3, 1, huge - 3, 1));
+    if (is("a sum with steps that lead out of memory")) ask(Operation::combine, vectors(2, 8, 2, array, most, array, 1));
+    if (is("an operation that is not there")) ask(Operation::combine, vectors(9, 4, 2, array, 1, array, 1));
+    return !attack::write_result();
+}

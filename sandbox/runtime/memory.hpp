@@ -1,0 +1,14 @@
+// Copies for other parts of the stand-in, which call in the name of the program.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace standin {
+
+// As cudaMemcpy2D; `caller` is where the program called.
+cudaError_t copy_rows(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch, std::size_t width,
+                      std::size_t height, cudaMemcpyKind kind, const void *caller);
+
+} // namespace standin
