@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -61,6 +61,7 @@ class Oracle:
     work: Callable[[Shape], dict[str, Any]] | None = None
     orders: Callable[[Mapping[str, Array], Shape], Results] | None = None
     coarser: Callable[[Mapping[str, Array], Shape], Results] | None = None
+    types: Named[str] = ()
 
 
 def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
@@ -88,8 +89,20 @@ def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
     work = work and _guarded(path, work, "numbers")
     families = (_guarded_results(path, orders), _guarded_results(path, coarser))
     return Oracle(
-        folder, tuple(module.KINDS), _guarded_inputs(path, inputs), _guarded(path, expected), work, *families
+        folder,
+        tuple(module.KINDS),
+        _guarded_inputs(path, inputs),
+        _guarded(path, expected),
+        work,
+        *families,
+        types,
     )
+
+
+def with_expected(oracle: Oracle, function: Callable[..., Any]) -> Oracle:
+    """The oracle with another function in the place of `expected`."""
+    guarded = _guarded(oracle.folder / "oracle.py", _typed(function, oracle.types))
+    return replace(oracle, expected=guarded)
 
 
 def _no_function() -> None:

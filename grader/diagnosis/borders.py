@@ -95,6 +95,21 @@ def border_wrong(output: WrongOutput) -> bool:
     return all(few or some for few, some in zip(of_edge, beside, strict=True))
 
 
+def ends_wrong(output: WrongOutput) -> bool:
+    """All that is wrong of a vector are its first and its last elements, none of them right in between.
+
+    What is wrong at a border spreads with each step: two are wrong at either end, in all a quarter at most.
+    """
+    wrong = output.wrong
+    if (
+        wrong.ndim != 1
+        or not (wrong[:2].all() and wrong[-2:].all())
+        or 4 * np.count_nonzero(wrong) > wrong.size
+    ):
+        return False
+    return int(np.count_nonzero(np.diff(wrong.astype(np.int8)))) == 2  # noqa: PLR2004 - one run of right ones
+
+
 def _side(output: WrongOutput, axis: int, side: int) -> Mask:
     """Which elements of the first, or of the last, row (or column, or element) are wrong."""
     return np.asarray(np.take(output.wrong, [side], axis))

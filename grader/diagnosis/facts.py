@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -102,6 +102,12 @@ class WrongOutput:
     """How the kernel was launched, None where nobody knows."""
     answer: Callable[[Mapping[str, NDArray[Any]]], NDArray[Any] | None] | None = None
     """What would be right for other inputs, None where the oracle fails; None where there is no oracle."""
+    anything: Mask | None = None
+    """Where anything is right, None where it is nowhere: ``expected`` is what was got there."""
+    others: tuple[NDArray[Any], ...] = ()
+    """What is right of the other outputs."""
+    mutants: Iterable[tuple[str, NDArray[Any]]] = ()
+    """Mistakes in the formula, and what is right where the staff's formula has them."""
 
     @cached_property
     def values(self) -> Reals:
@@ -177,6 +183,8 @@ def agrees(output: WrongOutput, predicted: NDArray[Any], mask: Mask | None = Non
     """
     alternatives = np.asarray(predicted, np.float64).reshape(-1, *output.got.shape)
     judged = np.ones(output.got.shape, np.bool_) if mask is None else mask
+    if output.anything is not None:
+        judged = judged & ~output.anything
     if not output.completed:
         judged = judged & ~output.unwritten
     tolerance = output.tolerance(alternatives)

@@ -76,7 +76,8 @@ VAGUE = frozenset(
             "imprecise",
         ),
         *("constant-factor", "constant-offset", "all-the-same", "every-second", "not-accumulated"),
-        *("border-wrong", "block-borders-wrong", "change-scaled", "off-by-input"),
+        *("border-wrong", "block-borders-wrong", "change-scaled", "off-by-input", "counted-elsewhere"),
+        *("numbers-misplaced", "numbers-twice", "numbers-from-elsewhere", "parts-reversed"),
     }
 )
 """What outputs show whatever made them so: any finding with a line says more."""

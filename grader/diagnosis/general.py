@@ -12,6 +12,7 @@ from grader.diagnosis.borders import (
     border_wrong,
     edge_not_written,
     edge_wrong,
+    ends_wrong,
     overwritten_by_the_edge,
 )
 from grader.diagnosis.deviations import (
@@ -27,6 +28,16 @@ from grader.diagnosis.deviations import (
     whole_numbers,
 )
 from grader.diagnosis.facts import ENOUGH, MOST_ELEMENTS, WARP, agrees
+from grader.diagnosis.kept_numbers import (
+    counted_elsewhere,
+    numbers_from_elsewhere,
+    numbers_misplaced,
+    numbers_twice,
+    parts_reversed,
+    too_few_counted,
+    too_many_counted,
+    values_exchanged,
+)
 from grader.diagnosis.reached import (
     ends_with_the_launch,
     first_left_out,
@@ -198,6 +209,13 @@ def copied_input(output: WrongOutput) -> Iterator[Prediction]:
             yield "input-copied", np.asarray(array, np.float64).reshape(output.got.shape), None
 
 
+def other_output(output: WrongOutput) -> Iterator[Prediction]:
+    """What belongs into another output, where it has the same shape."""
+    for other in output.others:
+        if other.shape == output.got.shape and other.size >= ENOUGH:
+            yield "outputs-exchanged", np.asarray(other, np.float64), None
+
+
 def _shifted_by_one(expected: Reals) -> Iterator[tuple[Reals, Mask]]:
     """By one along each axis, and by one element from row to row; known but where something came in."""
     for axis in range(expected.ndim):
@@ -332,6 +350,15 @@ LIKELY_TESTS: Tests = (
     ("first-block-only", first_block_only),
     ("index-formula", index_along_one_axis),
     ("some-blocks", some_blocks),
+    ("border-wrong", ends_wrong),
+    ("parts-reversed", parts_reversed),
+    ("numbers-misplaced", numbers_misplaced),
+    ("numbers-twice", numbers_twice),
+    ("numbers-from-elsewhere", numbers_from_elsewhere),
+    ("values-exchanged", values_exchanged),
+    ("counted-elsewhere", counted_elsewhere),
+    ("counted-more-than-once", too_many_counted),
+    ("values-not-counted", too_few_counted),
     ("partly-unwritten", partly_unwritten),
 )
 """Asked last, the more specific first."""

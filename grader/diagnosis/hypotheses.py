@@ -27,9 +27,10 @@ from grader.diagnosis.general import (
     THREAD_TESTS,
     copied_input,
     moved_predictions,
+    other_output,
     stored_elsewhere,
 )
-from grader.diagnosis.other_inputs import other_inputs
+from grader.diagnosis.other_inputs import other_formulas, other_inputs
 from grader.errors import OurError
 from grader.staff_code import TookTooLongError, line_of, load_module, running
 
@@ -40,6 +41,16 @@ if TYPE_CHECKING:
     from grader.diagnosis.facts import Prediction, Tests, WrongOutput
 
 T = TypeVar("T")
+
+WEAK = frozenset(
+    {
+        *("imprecise", "all-the-same", "every-second", "border-wrong", "edge-wrong", "block-borders-wrong"),
+        *("parts-reversed", "numbers-misplaced", "numbers-twice", "numbers-from-elsewhere"),
+        *("values-exchanged", "counted-elsewhere", "counted-more-than-once", "values-not-counted"),
+        *("some-blocks", "partly-unwritten", "whole-numbers"),
+    }
+)
+"""Likely mistakes that only say what the output looks like: another formula explains it better."""
 
 FILE_NAME = "hypotheses.py"
 
@@ -116,11 +127,16 @@ def candidates(hypotheses: Hypotheses, output: WrongOutput) -> Iterator[str]:
         yield from hypotheses.candidates(output)
         return
     of_operation = (hypotheses.predictions,) if hypotheses.predictions else ()
-    yield from certain(output)
-    yield from foreseen(output, copied_input, stored_elsewhere, *of_operation, moved_predictions)
     without = hypotheses.not_a_mistake
-    yield from (mistake for mistake in foreseen(output, other_inputs) if mistake not in without)
-    yield from likely(output, without)
+    sure = [*certain(output)]
+    sure += foreseen(output, copied_input, stored_elsewhere, other_output, *of_operation, moved_predictions)
+    sure += [mistake for mistake in foreseen(output, other_inputs) if mistake not in without]
+    suggested = [*likely(output, without)]
+    sure += [mistake for mistake in suggested if mistake not in WEAK]
+    yield from sure
+    if not sure:  # a mutant says what is right of the wrong formula, which may be the same as any of these
+        yield from foreseen(output, other_formulas)
+    yield from (mistake for mistake in suggested if mistake in WEAK)
 
 
 def certain(output: WrongOutput) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.diagnosis.facts import ENOUGH, Dealt, parts
+from grader.diagnosis.facts import ENOUGH, WARP, Dealt, parts, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,9 @@ MATRIX = 2
 
 MOST_NEIGHBOURS = 8
 """How far from either end of a row what is shifted in from there may have an effect."""
+
+MANY = 8
+"""Wrong elements of two or three numbers that no other formula gets wrong by accident in the same way."""
 
 LONG_ENOUGH = 4 * MOST_NEIGHBOURS
 """Elements of a row half of which are further from its ends."""
@@ -62,6 +65,17 @@ def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
             yield mistake, answer, _away_from_ends(answer.shape) if mistake == "input-shifted" else None
 
 
+def other_formulas(output: WrongOutput) -> Iterator[Prediction]:
+    """What the oracle expects with one change of its formula."""
+    size = sum(array.size for array in (output.got, *(array for _, array in output.inputs)))
+    few = np.unique(output.wanted).size < ENOUGH
+    if size > MOST_NUMBERS or np.count_nonzero(output.wrong) < (MANY if few else ENOUGH):
+        return
+    for mistake, answer in output.mutants:
+        if answer.shape == output.got.shape:
+            yield mistake, answer, None
+
+
 def _has_its_own_name(mistake: str, answer: NDArray[Any], wanted: Reals) -> bool:
     """Whether it is what becomes of the right numbers, whatever was read."""
     named = {"sign-of-input": np.negative, "integer-inputs": np.trunc}
@@ -82,8 +96,39 @@ def _mistaken(output: WrongOutput, inputs: Arrays) -> Iterator[tuple[str, Arrays
             *_not_used(array),
             *_left_out(array, output),
             *_shifted(array, output),
+            *_backwards(array),
+            *_counted(array, output),
+            *_in_smaller_types(array),
         ):
             yield mistake, {name: np.ascontiguousarray(changed, array.dtype)}
+
+
+def _backwards(array: NDArray[Any]) -> Changed:
+    """A vector that is read from its end, or of which only the first element is ever read."""
+    if array.ndim == 1:
+        yield "input-backwards", array[::-1]
+        yield "first-element-for-all", np.full_like(array, array[0])
+
+
+def _counted(array: NDArray[Any], output: WrongOutput) -> Changed:
+    """A vector whose elements are counted, without some of them, or with some of them several times."""
+    if array.ndim != 1 or output.got.dtype.kind not in "iu" or output.wanted.sum() != array.size:
+        return
+    for blocks, threads in _deals(output, array.ndim):
+        index = np.arange(array.size)
+        dealt = Dealt(index // threads % blocks, index % threads, threads, blocks * threads)
+        yield from ((mistake, array[kept]) for mistake, kept in parts(dealt))
+        yield from (
+            (mistake, np.repeat(array, times)) for mistake, times in repeated(dealt) if times.max() <= WARP
+        )
+
+
+def _in_smaller_types(array: NDArray[Any]) -> Changed:
+    """Whole numbers cut off to a type of fewer bits."""
+    if array.dtype.kind in "iu":
+        for kind in (np.int8, np.uint8, np.int16, np.uint16):
+            if np.dtype(kind).itemsize < array.dtype.itemsize:
+                yield "input-in-smaller-type", array.astype(kind)
 
 
 def _not_used(array: NDArray[Any]) -> Changed:

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 from grader import staff_code
 from grader.compare import data_of
 from grader.errors import OurError
+from grader.kinds.kernel.formula_mutants import mutants
+from grader.model import Visibility
 from grader.oracle import expected_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
 SECONDS = 5.0
 """Time of this process for all questions about one output: a hundred take less than one second of most
 oracles. It does not depend on who else uses the machine, so that all of them are asked every time."""
+
+MUTANT_SECONDS = 3.0
+"""The same for all mutants of an oracle."""
+
+SECONDS_OF_ONE = 0.25
+"""The same for one of them."""
 
 LONGER = 4
 """The wall time for one question is so many times what is left: processes of a class share the cores."""
@@ -60,3 +68,28 @@ class OtherAnswers:
         finally:
             self.seconds_left -= time.process_time() - began
         return data_of(expected[self.array][0])
+
+
+@dataclass(frozen=True, slots=True)
+class MutantAnswers:
+    """What oracles with one change expect of an array, with the mistakes that these are."""
+
+    oracle: Oracle
+    case: Case
+    array: str
+    inputs: Mapping[str, NDArray[Any]]
+
+    def __iter__(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """All that have an answer, as long as there is time; of hidden cases nobody is told."""
+        if self.case.visibility is not Visibility.VISIBLE:
+            return
+        seconds_left = MUTANT_SECONDS
+        for mistake, mutant in mutants(self.oracle):
+            given = min(seconds_left, SECONDS_OF_ONE)
+            asked = OtherAnswers(mutant, self.case, self.array, given)
+            answer = asked(self.inputs)
+            seconds_left -= given - asked.seconds_left
+            if seconds_left <= 0:
+                return
+            if answer is not None:
+                yield mistake, answer

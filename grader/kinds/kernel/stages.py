@@ -23,7 +23,7 @@ from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_a
 from grader.errors import OurError, log_swallowed
 from grader.kinds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
-from grader.kinds.kernel.other_answers import OtherAnswers
+from grader.kinds.kernel.other_answers import MutantAnswers, OtherAnswers
 from grader.kinds.kernel.planning import arguments, is_estimated, plan
 from grader.kinds.kernel.timing import read, timing_job, untimed
 from grader.messages import worded
@@ -310,6 +310,8 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
             wrong = _wrong_output(
                 oracle, launched, comparison, *_without_masked(output, values, bound, unwritten), inputs
             )
+            others = tuple(data_of(expected[other][0]) for other in names if other != name)
+            wrong = replace(wrong, anything=mask_of(values), others=others)
             comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
             if case.visibility is Visibility.VISIBLE:
                 comparison = replace(comparison, heat=_heat(wrong))
@@ -403,6 +405,7 @@ def _wrong_output(
         reads_outside=FindingKind.OUT_OF_BOUNDS in kinds,
         raced=FindingKind.RACE in kinds,
         answer=OtherAnswers(oracle, launched.case, comparison.array),
+        mutants=MutantAnswers(oracle, launched.case, comparison.array, inputs),
     )
 
 

@@ -1,0 +1,99 @@
+"""Hypotheses about outputs that hold the numbers of an input in another order, or count its elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.diagnosis.facts import ENOUGH, WARP
+
+if TYPE_CHECKING:
+    from grader.diagnosis.facts import Reals, WrongOutput
+
+
+def _source(output: WrongOutput) -> Reals | None:
+    """The numbers that the output should hold in another order, those of an input; None where it should not.
+
+    They must be various: of a few different numbers any output holds the right ones.
+    """
+    wanted = np.sort(output.wanted, axis=None)
+    if output.wanted.size < WARP or 2 * np.unique(wanted).size < wanted.size:
+        return None
+    for _, array in output.inputs:
+        if array.size == wanted.size and np.array_equal(np.sort(array, axis=None).astype(np.float64), wanted):
+            return wanted
+    return None
+
+
+def parts_reversed(output: WrongOutput) -> bool:
+    """Each ascending part of what is right stands in the output from its last number to its first."""
+    if output.got.ndim != 1 or _source(output) is None or output.unwritten.any():
+        return False
+    starts = np.flatnonzero(np.diff(output.wanted) < 0) + 1
+    predicted = np.concatenate([part[::-1] for part in np.split(output.wanted, starts)])
+    return bool(np.array_equal(predicted, output.values))
+
+
+def numbers_misplaced(output: WrongOutput) -> bool:
+    """The output holds all the right numbers, and some of them in other places."""
+    wanted = _source(output)
+    if wanted is None or output.unwritten.any():
+        return False
+    return bool(np.array_equal(np.sort(output.values, axis=None), wanted))
+
+
+def numbers_twice(output: WrongOutput) -> bool:
+    """The output holds numbers of the input alone, some more often and others less often than it should."""
+    wanted = _source(output)
+    if wanted is None or output.unwritten.any() or numbers_misplaced(output):
+        return False
+    return bool(np.isin(output.values, wanted).all())
+
+
+def numbers_from_elsewhere(output: WrongOutput) -> bool:
+    """The output holds numbers that are not among those of the input, which it should hold."""
+    wanted = _source(output)
+    if wanted is None or not output.completed:
+        return False
+    return bool((~np.isin(output.values, wanted) & ~output.unwritten).any())
+
+
+def values_exchanged(output: WrongOutput) -> bool:
+    """Only two numbers are right anywhere, and each stands where the other one belongs."""
+    if output.got.size < WARP or output.unwritten.any() or not output.wrong.all():
+        return False
+    numbers = np.unique(output.wanted)
+    return numbers.size == 2 and bool(np.array_equal(output.values, numbers.sum() - output.wanted))  # noqa: PLR2004
+
+
+def _counts_an_input(output: WrongOutput) -> bool:
+    """Whether the right numbers are counts of all elements of an input, and what was got could be counts."""
+    if output.got.dtype.kind not in "iu" or output.got.size < ENOUGH or not output.completed:
+        return False
+    if output.empty.any() or (output.wanted < 0).any() or (output.values < 0).any():
+        return False
+    if (
+        np.count_nonzero(output.wanted) < ENOUGH
+    ):  # where all lie in one place, they may have come there in any way
+        return False
+    total = float(output.wanted.sum())
+    sizes = [array.size for name, array in output.inputs if name != output.array]
+    return total in sizes and total >= 2 * output.got.size
+
+
+def counted_elsewhere(output: WrongOutput) -> bool:
+    """As many are counted as there are, but some in another place."""
+    return _counts_an_input(output) and float(output.values.sum()) == float(output.wanted.sum())
+
+
+def too_many_counted(output: WrongOutput) -> bool:
+    """No count is too small, and some are too large."""
+    return _counts_an_input(output) and bool((output.values >= output.wanted).all())
+
+
+def too_few_counted(output: WrongOutput) -> bool:
+    """No count is too large, some are too small, and most are not gone."""
+    if not _counts_an_input(output) or not (output.values <= output.wanted).all():
+        return False
+    return 2 * int(np.count_nonzero(output.values)) > int(np.count_nonzero(output.wanted))

@@ -1,0 +1,167 @@
+"""A wrong formula is told from what the staff's oracle expects with one change."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from grader.diagnosis import NO_HYPOTHESES, WrongOutput, fitting
+from grader.kinds.kernel.formula_changes import MISTAKES
+from grader.kinds.kernel.formula_mutants import mutants
+from grader.kinds.kernel.other_answers import MutantAnswers
+from grader.mistakes import texts_of_course
+from grader.model import Case, Visibility
+from grader.oracle import load_oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from grader.oracle import Oracle
+
+    Array = NDArray[Any]
+
+ORACLE = '''
+    """Some steps of a decay, with a source where it is warm."""
+    from __future__ import annotations
+    import numpy as np
+    KINDS = ("random",)
+
+    def inputs(kind, shape, rng):
+        return {"x": rng.uniform(1, 9, shape["N"])}
+
+    def _source(x: np.ndarray, rate: float) -> np.ndarray:
+        return np.where(x > 5.0, np.sqrt(x) * rate, 0.125 * np.log(x))
+
+    def expected(inputs, shape):
+        u = np.asarray(inputs["x"], np.float64)
+        for _ in range(shape["T"]):
+            u = u - u / 7.25 + _source(u, 0.7)
+        return {"y": (u, 1e-9 * np.ones_like(u))}
+'''
+CASE = Case("small", (("N", 60), ("T", 4)), (), Visibility.VISIBLE, "random", 0)
+
+
+def student(x: Array, steps: int = 4, step: Callable[[Array], Array] | None = None, **other: float) -> Array:
+    """What a kernel computes whose formula may be another one."""
+    limit, rate, divisor = other.get("limit", 5.0), other.get("rate", 0.7), other.get("divisor", 7.25)
+
+    def right(u: Array) -> Array:
+        source: Array = np.where(u > limit, np.sqrt(u) * rate, 0.125 * np.log(u))
+        return u - u / divisor + source
+
+    for _ in range(steps):
+        x = (step or right)(x)
+    return x
+
+
+@pytest.fixture(name="oracle")
+def _oracle(tmp_path: Path) -> Oracle:
+    (tmp_path / "oracle.py").write_text(textwrap.dedent(ORACLE))
+    return load_oracle(tmp_path)
+
+
+def named(oracle: Oracle, compute: Callable[[Array], Array], case: Case = CASE) -> str:
+    """What is said first of what a kernel computes."""
+    inputs = oracle.inputs("random", dict(case.shape), np.random.default_rng(2))
+    wanted, bound = oracle.expected(inputs, dict(case.shape))["y"]
+    got = compute(inputs["x"])
+    given = tuple(inputs.items())
+    asked = MutantAnswers(oracle, case, "y", inputs)
+    unwritten = np.zeros(got.shape, np.bool_)
+    output = WrongOutput("y", got, wanted, bound, unwritten, given, store_bytes=4, mutants=asked)
+    return next(fitting(NO_HYPOTHESES, output), "")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "compute"),
+    [
+        ("steps-of-formula", lambda x: student(x, 3)),
+        ("steps-of-formula", lambda x: student(x, 5)),
+        ("first-step-only", lambda x: student(x, 1)),
+        ("number-in-formula", lambda x: student(x, limit=6.0)),
+        ("fraction-in-formula", lambda x: student(x, divisor=7.0)),
+        ("part-of-formula", lambda x: student(x, rate=1.0)),
+        ("sign-in-formula", lambda x: student(x, rate=-0.7)),
+        (
+            "function-in-formula",
+            lambda x: student(x, step=lambda u: u - u / 7.25 + np.where(u > 5, u * 0.7, 0.125 * np.log(u))),
+        ),
+        (
+            "condition-in-formula",
+            lambda x: student(
+                x, step=lambda u: u - u / 7.25 + np.where(u < 5, np.sqrt(u) * 0.7, 0.125 * np.log(u))
+            ),
+        ),
+    ],
+)
+def test_one_change_of_the_formula_is_named(
+    oracle: Oracle, mistake: str, compute: Callable[[Array], Array]
+) -> None:
+    """Also in a function that `expected` calls."""
+    assert named(oracle, compute) == mistake
+
+
+def test_two_changes_and_noise_get_no_name(oracle: Oracle) -> None:
+    """Nothing is said of what is nearly one mistake."""
+    assert named(oracle, lambda x: student(x, 3, limit=6.5, rate=0.6)) == ""
+    assert named(oracle, lambda x: student(x, 3) + np.random.default_rng(1).normal(0, 1e-2, x.size)) == ""
+
+
+def test_one_more_wrong_element_and_no_change_explains_it(oracle: Oracle) -> None:
+    """A change has to explain all elements."""
+
+    def compute(x: Array) -> Array:
+        y = student(x, 3)
+        y[17] += 1
+        return y
+
+    assert named(oracle, compute) == ""
+
+
+def test_of_hidden_cases_no_mutant_is_asked(oracle: Oracle) -> None:
+    """Their outputs have no say in what visible cases show."""
+    hidden = replace(CASE, visibility=Visibility.HIDDEN)
+    assert named(oracle, lambda x: student(x, 3), hidden) == ""
+
+
+def test_an_oracle_that_goes_on_until_something_changes_has_no_mutants(tmp_path: Path) -> None:
+    """With one change it may go on for ever."""
+    source = textwrap.dedent(ORACLE).replace('for _ in range(shape["T"])', "while u.max() > 3")
+    (tmp_path / "oracle.py").write_text(source)
+    assert not list(mutants(load_oracle(tmp_path)))
+
+
+def test_a_function_without_a_name_has_no_mutants(tmp_path: Path) -> None:
+    """The other explanations of an output stay."""
+    source = textwrap.dedent(ORACLE).replace("def expected(", "def answers(")
+    (tmp_path / "oracle.py").write_text(
+        f"{source}\nexpected = lambda inputs, shape: answers(inputs, shape)\n"
+    )
+    oracle = load_oracle(tmp_path)
+    assert not list(mutants(oracle))
+    assert named(oracle, lambda x: -student(x)) == "sign-flipped"
+
+
+def test_the_oracle_itself_stays_as_it_is(oracle: Oracle) -> None:
+    """Mutants have names of their own."""
+    inputs = oracle.inputs("random", dict(CASE.shape), np.random.default_rng(2))
+    before, _ = oracle.expected(inputs, dict(CASE.shape))["y"]
+    for _, mutant in mutants(oracle):
+        try:
+            mutant.expected(inputs, dict(CASE.shape))
+        except Exception:  # noqa: BLE001, S112 - a change may be none that computes
+            continue
+    after, _ = oracle.expected(inputs, dict(CASE.shape))["y"]
+    assert np.array_equal(before, after)
+
+
+def test_each_mistake_has_texts() -> None:
+    """What nobody can be told is no mistake."""
+    assert not [mistake for mistake in MISTAKES if mistake not in texts_of_course(())]
