@@ -427,6 +427,8 @@ class Execution:
                 outputs.append((argument.name, content))
             elif content.tobytes() != np.ascontiguousarray(value).tobytes():
                 changed.append(argument.name)
+        if self.options.detect and completed:
+            self.reporter.unset_in_outputs([content for _, content in outputs])
         findings, counters = self.reporter.findings(), self.counting.counters()
         if self.options.detect:
             counts = self.detecting
