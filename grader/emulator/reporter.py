@@ -197,17 +197,14 @@ class Reporter(FindingStore):
         """
         if any(finding.code is FindingCode.UNSET_VARIABLE for finding in self.by_key.values()):
             return
-        functions = (code.function for code in self.names.program.code.values())
-        setters = setters_of_marked(functions, outputs)
-        if not setters:
-            return
-        lines = [self.names.line(instruction) for instruction in setters[0]] if len(setters) == 1 else []
-        line = min((line for line in lines if line is not None), default=None)
-        kind, code = FindingKind.UNINITIALISED, FindingCode.UNSET_IN_SOME_THREADS
-        access = Access("read", "register")
-        self.add(
-            (kind, line, code), Finding(kind, line=line, address=LOCAL_VARIABLE, access=access, code=code)
-        )
+        functions = [code.function for code in self.names.program.code.values()]
+        for setters in setters_of_marked(functions, outputs):
+            lines = (self.names.line(instruction) for instruction in setters)
+            line = min((line for line in lines if line is not None), default=None)
+            kind, code = FindingKind.UNINITIALISED, FindingCode.UNSET_IN_SOME_THREADS
+            access = Access("read", "register")
+            finding = Finding(kind, line=line, address=LOCAL_VARIABLE, access=access, code=code)
+            self.add((kind, line, code), finding)
 
     def race(self, chunk: ChunkRecord, space: str, conflict: Conflict, grain: int) -> None:
         """Two threads whose accesses nothing orders; of a pair of lines the gravest is told."""

@@ -14,7 +14,7 @@ from grader.ptx import Address
 from grader.ptx.nodes import TYPE_BYTES, registers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -25,19 +25,25 @@ _ONLY_READ = frozenset({"bar", "barrier", "brx", "call"})
 
 
 def setters_of_marked(
-    functions: Iterable[Function], outputs: Iterable[NDArray[Any]]
+    functions: Collection[Function], outputs: Iterable[NDArray[Any]]
 ) -> tuple[tuple[Instruction, ...], ...]:
-    """Of each register whose mark an output holds the instructions that set it, unless there are none."""
-    marks = {(output.dtype.itemsize, mark) for output in outputs for mark in marks_in(output)}
-    if not marks:
-        return ()
-    setters = (
-        _setters(function, name)
-        for function in functions
-        for number, (name, kind) in enumerate(function.registers)
-        if (TYPE_BYTES[kind], mark_of(number)) in marks
-    )
-    return tuple(filter(None, setters))
+    """For each mark in outputs the instructions that set its register; none where several may be meant.
+
+    Of a register that nothing sets, or a number that only looks like a mark, nothing is said.
+    """
+    marks = {(output.dtype.itemsize, mark): None for output in outputs for mark in marks_in(output)}
+    registers = [tuple(_setters_by_register(functions, size, mark)) for size, mark in marks]
+    return tuple(setters[0] if len(setters) == 1 else () for setters in registers if setters)
+
+
+def _setters_by_register(
+    functions: Collection[Function], size: int, mark: int
+) -> Iterator[tuple[Instruction, ...]]:
+    """The instructions that set a register of so many bytes with a mark, for each such register."""
+    for function in functions:
+        for number, (name, kind) in enumerate(function.registers):
+            if TYPE_BYTES[kind] == size and mark_of(number) == mark and (of := _setters(function, name)):
+                yield of
 
 
 def _setters(function: Function, register: str) -> tuple[Instruction, ...]:

@@ -64,7 +64,7 @@ _ACCESSES: Mapping[FindingCode, str] = {
     ),
     FindingCode.UNSET_VARIABLE: "uses a local variable before it was given a value",
     FindingCode.UNSET_IN_SOME_THREADS: (
-        "a local variable is given a value in some threads only; an output holds what it was in another"
+        "gives a local variable a value in some threads only; an output holds what it was in another"
     ),
 }
 """What is said of a visible case, by code, with fields for the finding's data."""

@@ -13,6 +13,7 @@ Only who asks for them (`Link.operand`) ever sees one.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -75,6 +76,7 @@ def spread(value: Value, count: int) -> NDArray[Any]:
     return np.full(count, value) if value.ndim == 0 else value
 
 
+@lru_cache(maxsize=4096)
 def unset(dtype: np.dtype[Any], register: int = 0) -> Value:
     """What a register holds in a thread that never set it; it has the mark of the register, given room.
 
