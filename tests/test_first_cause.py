@@ -86,6 +86,38 @@ def test_shared_memory_that_the_launch_does_not_give_is_told_first(
     assert code(grade) in {"load-beyond-own-array", "store-beyond-own-array"}
 
 
+def test_a_variable_that_some_threads_set_is_told_with_the_line_that_does(
+    advice: FirstAdvice, tmp_path: Path
+) -> None:
+    """Where each thread has an element nothing is missing; where not, the case is lost, and the line told."""
+    source = REDUCTION.replace(
+        "    float sum = 0.0f;\n    for (int i = blockIdx.x * BLOCK_SIZE + threadIdx.x; i < N;",
+        "    const int first = blockIdx.x * BLOCK_SIZE + threadIdx.x;\n    float sum;\n"
+        "    if (first < N) sum = values[first];\n    for (int i = first + gridDim.x * BLOCK_SIZE; i < N;",
+    )
+    grade = graded(advice, tmp_path, "reduction", source)
+    lost = {item.result.item.id for item in grade.items if item.result.verdict is Verdict.FAIL}
+    assert lost == {"any-length", "memory"}
+    assert grade.cause is not None
+    assert grade.cause.line is not None
+    line = source.split("\n")[grade.cause.line - 1].strip()
+    assert (grade.cause.code, line) == ("local-set-by-some", "if (first < N) sum = values[first];")
+
+
+def test_a_variable_that_some_threads_set_is_nothing_where_the_others_do_not_use_it(
+    advice: FirstAdvice, tmp_path: Path
+) -> None:
+    """All points, for a kernel whose other threads store it where nobody reads."""
+    source = REDUCTION.replace(
+        "sum = lane < BLOCK_SIZE / WARP_SIZE ? warpSums[lane] : 0.0f;\n        sum = warpSum(sum);",
+        "float part;\n        if (lane < BLOCK_SIZE / WARP_SIZE) part = warpSums[lane];\n"
+        "        for (int offset = BLOCK_SIZE / WARP_SIZE / 2; offset > 0; offset /= 2)\n"
+        "            part += __shfl_down_sync(EVERYBODY, part, offset);\n        sum = part;",
+    )
+    assert "float part" in source
+    assert graded(advice, tmp_path, "reduction", source).verdict is Verdict.PASS
+
+
 def test_a_barrier_of_a_cooperative_group_is_told_with_its_line(advice: FirstAdvice) -> None:
     """`block.sync()` stands three headers deep, and is called on a line of the student's."""
     file = ROOT / "tests/kernels/wrong/tiled-matmul/groups_leave_early.cu"

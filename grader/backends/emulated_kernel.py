@@ -155,7 +155,7 @@ class EmulatedKernel:
         self, run: Run, launch: Launch, arguments: tuple[Argument, ...], steps: int
     ) -> Run:
         """The run with reads of what nobody set as information where nothing depends on what they gave."""
-        if not any(finding.kind is FindingKind.UNINITIALISED for finding in run.findings):
+        if not any(map(_is_of_read, run.findings)):
             return run
         mattering = mattering_reads(self._kernel(detect=True), launch, arguments, steps)
         return replace(run, findings=tuple(_idle(finding, mattering) for finding in run.findings))
@@ -256,9 +256,15 @@ def with_repairs(case: CaseEvidence, repairs: Mapping[Key, str]) -> CaseEvidence
 
 def _idle(finding: Finding, mattering: set[tuple[int, str]]) -> Finding:
     """A finding, as information if it is a read of what nobody set and is not among those that matter."""
-    if finding.kind is not FindingKind.UNINITIALISED or (finding.line or 0, finding.array) in mattering:
+    if not _is_of_read(finding) or (finding.line or 0, finding.array) in mattering:
         return finding
     return remarked(replace(finding, severity=Severity.INFO), Clause("nothing-depends"))
+
+
+def _is_of_read(finding: Finding) -> bool:
+    """Whether something was read that nobody had set, whatever became of it; in an output it matters."""
+    unset = finding.kind is FindingKind.UNINITIALISED
+    return unset and finding.code is not FindingCode.UNSET_IN_SOME_THREADS
 
 
 def _races(run: Run) -> bool:

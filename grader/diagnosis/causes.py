@@ -144,6 +144,7 @@ BY_ENDING = {
 
 IMPORTANCE = (
     "local-without-value",
+    "local-set-by-some",
     "barrier-divergence",
     "lanes-and-mask",
     "guard-exchanged",
@@ -166,6 +167,7 @@ IMPORTANCE = (
 
 BY_CODE = {
     FindingCode.UNSET_VARIABLE: "local-without-value",
+    FindingCode.UNSET_IN_SOME_THREADS: "local-set-by-some",
     FindingCode.STACK_OVERFLOW: "stack-overflow",
     FindingCode.LANES_MISSING: "lanes-and-mask",
     FindingCode.WARP_LANES_MISSING: "lanes-and-mask",

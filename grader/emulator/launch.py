@@ -427,14 +427,15 @@ class Execution:
                 outputs.append((argument.name, content))
             elif content.tobytes() != np.ascontiguousarray(value).tobytes():
                 changed.append(argument.name)
-        findings, counters = self.reporter.findings(), self.counting.counters()
+        counters = self.counting.counters()
         if self.options.detect:
+            self.reporter.unset_in_outputs(content for _, content in outputs)
             counts = self.detecting
             counters = replace(counters, barriers=counts.barriers, global_store_bytes=counts.stored_bytes)
         return Run(
             tuple(outputs),
             tuple(changed),
-            findings,
+            self.reporter.findings(),
             counters,
             completed=completed,
             lines=self.counting.lines() if isinstance(self.counting, Profiling) else (),

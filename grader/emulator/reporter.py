@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,11 +22,14 @@ from grader.emulator.stalled import (
     why_stopped,
     worked_so_far,
 )
+from grader.emulator.unset_values import setters_of_marked
 from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Severity
 from grader.ptx.nodes import TYPE_BYTES, Symbol
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from grader.emulator.machine.geometry import Geometry
@@ -186,6 +189,22 @@ class Reporter(FindingStore):
         finding = self._at(m, kind_and_code, line, lane, LOCAL_VARIABLE)
         finding = replace(finding, access=Access("read", "register", size=_bytes(instruction)))
         self.add((FindingKind.UNINITIALISED, line, "register"), finding, m.count)
+
+    def unset_in_outputs(self, outputs: Iterable[NDArray[Any]]) -> None:
+        """Outputs hold a variable of threads that did not set it; told with the first line of those that do.
+
+        Where a variable was used that no thread had set, that was told already.
+        """
+        if any(finding.code is FindingCode.UNSET_VARIABLE for finding in self.by_key.values()):
+            return
+        functions = [code.function for code in self.names.program.code.values()]
+        for setters in setters_of_marked(functions, outputs):
+            lines = (self.names.line(instruction) for instruction in setters)
+            line = min((line for line in lines if line is not None), default=None)
+            kind, code = FindingKind.UNINITIALISED, FindingCode.UNSET_IN_SOME_THREADS
+            access = Access("read", "register")
+            finding = Finding(kind, line=line, address=LOCAL_VARIABLE, access=access, code=code)
+            self.add((kind, line, code), finding)
 
     def race(self, chunk: ChunkRecord, space: str, conflict: Conflict, grain: int) -> None:
         """Two threads whose accesses nothing orders; of a pair of lines the gravest is told."""

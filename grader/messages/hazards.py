@@ -63,6 +63,9 @@ _ACCESSES: Mapping[FindingCode, str] = {
         _UNSET + ": {array} is written {lines}, but nobody has written this element: is there a guard?"
     ),
     FindingCode.UNSET_VARIABLE: "uses a local variable before it was given a value",
+    FindingCode.UNSET_IN_SOME_THREADS: (
+        "gives a local variable a value in some threads only; an output holds what it was in another"
+    ),
 }
 """What is said of a visible case, by code, with fields for the finding's data."""
 

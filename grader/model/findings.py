@@ -118,6 +118,7 @@ class FindingCode(StrEnum):
     NEVER_WRITTEN = "never-written"
     ELEMENT_NOT_WRITTEN = "element-not-written"
     UNSET_VARIABLE = "unset-variable"
+    UNSET_IN_SOME_THREADS = "unset-in-some-threads"
     UNSET_VARIABLE_REPORTED = "unset-variable-reported"
     """The compiler's warning about a variable that is used before it has a value."""
 

@@ -35,7 +35,7 @@ TABLES = {name: mistakes(KERNELS[name]) for name in KERNELS if name != "tiled-ma
 MISTAKES = [(name, file) for name, table in TABLES.items() for file in table]
 
 _RACE = "nothing orders the threads, so what comes out may be right or wrong"
-_RUBBISH = "what lies outside an array, or where nothing was written, is a zero here and not there"
+_RUBBISH = "what lies outside an array, or where nothing was written, is not the same here and there"
 _PARTED = "whether a block goes on where some threads miss a barrier is not the same here and there"
 OPEN_ON_A_GPU = {
     ("convolution-2d", "no_barrier.cu"): _RACE,

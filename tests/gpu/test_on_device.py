@@ -37,7 +37,7 @@ AFTER_TOOLS = ("spoils_shared_runs", "stalls_under_tools", "traps_under_tools")
 IN_THE_CROWD = tuple(f"honest_{number}" for number in range(12))
 
 _OPEN = "nothing orders the threads, so the product may come out right or wrong"
-_RUBBISH = "the emulator's registers begin with zero, a GPU's with what was there before"
+_RUBBISH = "the emulator's registers begin with NaN, a GPU's with what was there before"
 _RESULT = ("aligned", "edges", "memory", "reuse")
 MAY_BE_LOST_ON_A_GPU = {
     "no_first_barrier": (_RESULT, _OPEN),
@@ -47,6 +47,9 @@ MAY_BE_LOST_ON_A_GPU = {
     "uninitialised_sum": ((*_RESULT, "barriers"), _RUBBISH),
 }
 """By file: items that the emulator passes and a GPU may fail, and why. `reuse` needs `aligned`."""
+
+MAY_BE_RIGHT_ON_A_GPU = frozenset({"uninitialised_sum"})
+"""Of these the files that the emulator fails, and a GPU may pass: a register may hold a zero."""
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +95,7 @@ def test_the_gpu_and_the_emulator_agree_item_by_item(both: dict[str, Batch], nam
     allowed, _ = MAY_BE_LOST_ON_A_GPU.get(name, ((), ""))
     differ = {item for item, verdict in verdicts.items() if verdict != expected[item]}
     assert differ <= set(allowed)
-    assert all(verdicts[item] == "fail" for item in differ)
+    assert name in MAY_BE_RIGHT_ON_A_GPU or all(verdicts[item] == "fail" for item in differ)
 
 
 @pytest.mark.parametrize("name", [*RIGHT, *MISTAKES])
@@ -107,6 +110,7 @@ def test_what_the_emulator_finds_is_told_on_the_gpu_too(both: dict[str, Batch], 
 def test_the_table_of_differences_names_files_that_exist() -> None:
     """A misspelt one would never be met."""
     assert set(MAY_BE_LOST_ON_A_GPU) <= set(MISTAKES)
+    assert set(MAY_BE_LOST_ON_A_GPU) >= MAY_BE_RIGHT_ON_A_GPU
 
 
 def test_the_model_solution_has_every_point_on_a_gpu(both: dict[str, Batch]) -> None:

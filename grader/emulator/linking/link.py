@@ -173,7 +173,7 @@ class Link:
         def read(machine: Machine, lanes: Lanes) -> Value:
             value = machine.registers[number]
             if value is None:
-                value = machine.unset(dtype, instruction)
+                value = machine.unset(dtype, instruction, number)
             elif value.dtype is not dtype:
                 if value.dtype.itemsize == dtype.itemsize:
                     value = machine.registers[number] = value.view(dtype)  # bits have no type (section 4.5)

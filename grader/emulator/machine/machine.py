@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.emulator.machine.geometry import WARP, Geometry, special_registers
 from grader.emulator.machine.state import ChunkRecord, Group, PendingCopies, ValueMemo, Waiting
-from grader.emulator.machine.values import FALSE, FOLDED, Lanes, Shape, Value, merge, scalar
+from grader.emulator.machine.values import FALSE, FOLDED, Lanes, Shape, Value, merge, scalar, unset
 from grader.emulator.memory.memory import Region
 
 if TYPE_CHECKING:
@@ -361,8 +361,7 @@ class Machine:
                 old[lanes] = value  # type: ignore[index]
                 return
         old = self.registers[register]
-        if old is not None:
-            old = self.memo.unfold(old)
+        old = unset(value.dtype, register) if old is None else self.memo.unfold(old)
         self.registers[register] = merge(old, value, lanes, self.size)
 
     def split(self, group: Group, condition: Value) -> tuple[Group | None, Group | None]:
@@ -417,7 +416,8 @@ class Machine:
                     pieces[offset] = value
                 else:
                     part = value if value.ndim == 0 else value[group.lanes]
-                    pieces[offset] = merge(pieces.get(offset), part, group.lanes, self.size)
+                    before = pieces.get(offset, unset(part.dtype))
+                    pieces[offset] = merge(before, part, group.lanes, self.size)
         group.frame, group.pc = caller, frame.return_pc
 
     def write_parameter(self, pieces: dict[int, Value], offset: int, value: Value) -> None:
@@ -425,7 +425,8 @@ class Machine:
         if self.compute_mask is None:
             pieces[offset] = value
         else:
-            pieces[offset] = merge(pieces.get(offset), value, self.compute_mask, self.size)
+            before = pieces.get(offset, unset(value.dtype))
+            pieces[offset] = merge(before, value, self.compute_mask, self.size)
 
     def carry_in(self) -> Value:
         """CC.CF of the lanes in ``compute_mask``."""
@@ -443,7 +444,7 @@ class Machine:
         """A clock: vector steps so far, from when the device was switched on."""
         return self.memory.space.uptime + self.steps
 
-    def unset(self, dtype: np.dtype[Any], instruction: Instruction) -> Value:
+    def unset(self, dtype: np.dtype[Any], instruction: Instruction, register: int = 0) -> Value:
         """The value of a register that nothing wrote: the source used a variable it never set."""
         self.reporter.unset_register(self, instruction)
-        return scalar(np.zeros(1, dtype)[0])
+        return unset(dtype, register)

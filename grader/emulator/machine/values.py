@@ -13,6 +13,7 @@ Only who asks for them (`Link.operand`) ever sees one.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -47,6 +48,13 @@ DTYPES: dict[str, np.dtype[Any]] = {
 ALL_ONES = {size: np.dtype(f"uint{8 * size}").type(2 ** (8 * size) - 1) for size in (1, 2, 4, 8)}
 """What a load from nowhere gives: NaN as a float, -1 as an integer."""
 
+_UNSET, _FIRST_MARK, _MARKS = 0x7FF9, 0x7E01, 511
+"""What each 16 bits hold that no thread has set, and the marks that stand in the lowest of several.
+
+All are quiet NaNs as float16, so that what they make up is one in every format: as a pointer or an index it
+is far outside of anything, and as a count and as a flag it is not the zero that a kernel may have forgotten.
+"""
+
 
 def scalar(number: np.generic[Any]) -> Value:
     """A number that all lanes have in common; NumPy's types do not say that it has an array's methods."""
@@ -68,11 +76,42 @@ def spread(value: Value, count: int) -> NDArray[Any]:
     return np.full(count, value) if value.ndim == 0 else value
 
 
-def merge(old: Value | None, new: Value, lanes: NDArray[np.intp], count: int) -> NDArray[Any]:
+@lru_cache(maxsize=4096)
+def unset(dtype: np.dtype[Any], register: int = 0) -> Value:
+    """What a register holds in a thread that never set it; it has the mark of the register, given room.
+
+    On a device that is whatever was there before. A zero would be right by accident too often.
+    """
+    if dtype == np.bool_:
+        return TRUE
+    bits = sum(_UNSET << 16 * unit for unit in range(4))
+    if dtype.itemsize > 2:  # noqa: PLR2004 - bytes
+        bits += mark_of(register) - _UNSET
+    return np.array(bits % 2 ** (8 * dtype.itemsize), f"u{dtype.itemsize}").view(dtype)[()]
+
+
+def mark_of(register: int) -> int:
+    """The mark of a register; those of a function that has very many share some."""
+    return _FIRST_MARK + register % _MARKS
+
+
+def marks_in(numbers: NDArray[Any]) -> list[int]:
+    """The marks of registers that stand in numbers of 32 or 64 bits, which hold what no thread had set."""
+    size = numbers.dtype.itemsize
+    if numbers.dtype.kind != "f" or size <= 2:  # noqa: PLR2004 - bytes
+        return []
+    bits = np.unique(numbers[np.isnan(numbers)].view(f"u{size}"))
+    marks = (bits & bits.dtype.type(0xFFFF)).tolist()
+    return [
+        mark
+        for mark, whole in zip(marks, bits.tolist(), strict=True)
+        if mark >= _FIRST_MARK and whole == int(unset(np.dtype(f"u{size}"), mark - _FIRST_MARK))
+    ]
+
+
+def merge(old: Value, new: Value, lanes: NDArray[np.intp], count: int) -> NDArray[Any]:
     """``old`` with ``new`` in ``lanes``, as a fresh array of ``count`` lanes."""
-    if old is None:
-        merged = np.zeros(count, new.dtype)
-    elif old.ndim == 0:
+    if old.ndim == 0:
         merged = np.full(count, old.view(new.dtype) if old.dtype.itemsize == new.dtype.itemsize else old)
     else:
         merged = (old.view(new.dtype) if old.dtype.itemsize == new.dtype.itemsize else old).copy()
