@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +34,18 @@ def mutants(oracle: Oracle) -> Iterator[tuple[str, Oracle]]:
     expected = inspect.unwrap(oracle.expected)
     if not isinstance(expected, FunctionType):  # its names would be nowhere
         return
-    path = oracle.folder / "oracle.py"
-    module = _functions_behind(ast.parse(path.read_text(encoding="utf-8")), expected.__name__)
+    text = (oracle.folder / "oracle.py").read_text(encoding="utf-8")
+    code_of_mutants = _code_of_mutants(text, expected.__name__)
+    yield from ((mistake, _with_code(oracle, expected, code)) for mistake, code in code_of_mutants)
+
+
+@lru_cache(maxsize=4)
+def _code_of_mutants(text: str, name: str) -> tuple[tuple[str, CodeType], ...]:
+    """The code of a function of this text with each mistake; it takes longer than to run all of it."""
+    module = _functions_behind(ast.parse(text), name)
     if any(isinstance(node, ast.While) for node in ast.walk(module)):
-        return
-    compiled = sorted(_compiled(module), key=lambda mutant: MISTAKES.index(mutant[0]))
-    yield from ((mistake, _with_code(oracle, expected, code)) for mistake, code in compiled)
+        return ()
+    return tuple(sorted(_compiled(module), key=lambda mutant: MISTAKES.index(mutant[0])))
 
 
 def _with_code(oracle: Oracle, expected: Callable[..., Any], code: CodeType) -> Oracle:
