@@ -52,11 +52,12 @@ def numbers_twice(output: WrongOutput) -> bool:
 
 
 def numbers_from_elsewhere(output: WrongOutput) -> bool:
-    """The output holds numbers that are not among those of the input, which it should hold."""
+    """The output holds numbers that are not among those of the input, which it should hold; NaN is none."""
     wanted = _source(output)
     if wanted is None or not output.completed:
         return False
-    return bool((~np.isin(output.values, wanted) & ~output.unwritten).any())
+    foreign = ~np.isin(output.values, wanted) & ~output.unwritten
+    return bool((foreign & np.isfinite(output.values)).any())
 
 
 def values_exchanged(output: WrongOutput) -> bool:

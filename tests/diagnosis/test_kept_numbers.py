@@ -56,6 +56,15 @@ def test_an_output_that_should_hold_other_numbers_is_no_rearrangement() -> None:
     assert named(np.roll(SORTED, 7), SORTED + 1, KEYS) == ""
 
 
+def test_what_is_no_number_comes_from_nowhere() -> None:
+    """It is memory that nobody wrote, or a bad operation: other findings say which."""
+    got = np.roll(SORTED, 7).astype(np.float64)
+    got[3] = np.nan
+    wanted, unwritten = SORTED.astype(np.float64), np.zeros(SORTED.shape, np.bool_)
+    output = WrongOutput("y", got, wanted, 0.0, unwritten, (("x", KEYS),), store_bytes=8)
+    assert "numbers-from-elsewhere" not in fitting(NO_HYPOTHESES, output)
+
+
 def test_of_a_few_numbers_nobody_says_that_they_are_in_wrong_places() -> None:
     """Of zeros and ones any output holds the right numbers."""
     bits = KEYS % 2
