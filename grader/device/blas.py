@@ -144,11 +144,13 @@ def _extents(operand: Operand, width: int) -> tuple[int, int, int]:
 
 
 def _mistake(device: Device, operand: Operand, width: int, caller: int) -> HostMistake:
-    """Why a matrix is not in device memory."""
+    """Why a matrix cannot be read or written there."""
     live = device.memory.holding(operand.address)
     named = (("operand", operand.name),)
     if live is None:
         return HostMistake(HostCode.LIBRARY_WITHOUT_ARRAY, caller, details=named)
+    if operand.address % width:
+        return HostMistake(HostCode.LIBRARY_MISALIGNED, caller, live.number, (*named, ("bytes", width)))
     pitch, size, columns = _extents(operand, width)
     sizes = (("bytes", pitch * (columns - 1) + size), ("has", live.address + live.size - operand.address))
     return HostMistake(HostCode.LIBRARY_BEYOND_ARRAY, caller, live.number, (*named, *sizes))

@@ -149,7 +149,8 @@ class HostCode(StrEnum):
     """The time between events is asked for while the second may still lie ahead."""
     LIBRARY_BEYOND_ARRAY = "library-beyond-array"
     LIBRARY_WITHOUT_ARRAY = "library-without-array"
-    """A call of cuBLAS is given what is no device memory, or not all that it takes."""
+    LIBRARY_MISALIGNED = "library-misaligned"
+    """A call of cuBLAS is given what is no device memory, is not all that it takes, or starts in a number."""
     UNSUPPORTED = "unsupported"
 
 

@@ -14,7 +14,7 @@ from grader.ptx import Address
 from grader.ptx.nodes import TYPE_BYTES, registers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
@@ -32,24 +32,31 @@ def setters_of_marked(
     Of a register that nothing sets, or a number that only looks like a mark, nothing is said.
     """
     marks = {(output.dtype.itemsize, mark): None for output in outputs for mark in marks_in(output)}
-    registers = [tuple(_setters_by_register(functions, size, mark)) for size, mark in marks]
-    return tuple(setters[0] if len(setters) == 1 else () for setters in registers if setters)
+    registers = _setters_by_mark(functions) if marks else {}
+    setters = (registers.get(mark, []) for mark in marks)
+    return tuple(of[0] if len(of) == 1 else () for of in setters if of)
 
 
-def _setters_by_register(
-    functions: Collection[Function], size: int, mark: int
-) -> Iterator[tuple[Instruction, ...]]:
-    """The instructions that set a register of so many bytes with a mark, for each such register."""
+def _setters_by_mark(
+    functions: Collection[Function],
+) -> dict[tuple[int, int], list[tuple[Instruction, ...]]]:
+    """By the bytes of registers and their mark: for each register the instructions that set it."""
+    by_mark: dict[tuple[int, int], list[tuple[Instruction, ...]]] = {}
     for function in functions:
+        setters = _setters(function)
         for number, (name, kind) in enumerate(function.registers):
-            if TYPE_BYTES[kind] == size and mark_of(number) == mark and (of := _setters(function, name)):
-                yield of
+            if name in setters:
+                by_mark.setdefault((TYPE_BYTES[kind], mark_of(number)), []).append(tuple(setters[name]))
+    return by_mark
 
 
-def _setters(function: Function, register: str) -> tuple[Instruction, ...]:
-    writing = (i for i in function.body if i.operands and i.opcode not in _ONLY_READ)
-    return tuple(
-        i
-        for i in writing
-        if not isinstance(i.operands[0], Address) and register in registers_in(i.operands[0])
-    )
+def _setters(function: Function) -> dict[str, list[Instruction]]:
+    """The instructions that set each register."""
+    setters: dict[str, list[Instruction]] = {}
+    for instruction in function.body:
+        if not instruction.operands or instruction.opcode in _ONLY_READ:
+            continue
+        target = instruction.operands[0]
+        for register in () if isinstance(target, Address) else dict.fromkeys(registers_in(target)):
+            setters.setdefault(register, []).append(instruction)
+    return setters

@@ -180,6 +180,10 @@ _ON_HOST: Mapping[FindingCode, str] = {
         "gives cuBLAS a pointer as {operand} that does not point to device memory in use: it needs memory "
         "from cudaMalloc"
     ),
+    FindingCode.HOST_LIBRARY_MISALIGNED: (
+        "gives cuBLAS a pointer into {array} as {operand} that is no multiple of {bytes:,} bytes: it points "
+        "into the middle of a number"
+    ),
     FindingCode.HOST_EVENT_NEVER_RECORDED: "asks for the time between events of which one was never recorded",
     FindingCode.HOST_EVENT_NOT_WAITED_FOR: (
         "asks for the time between events before the device has come to the second: call "

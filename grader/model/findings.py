@@ -203,6 +203,7 @@ class FindingCode(StrEnum):
     HOST_EVENT_NOT_WAITED_FOR = "host-event-not-waited-for"
     HOST_LIBRARY_BEYOND_ARRAY = "host-library-beyond-array"
     HOST_LIBRARY_WITHOUT_ARRAY = "host-library-without-array"
+    HOST_LIBRARY_MISALIGNED = "host-library-misaligned"
     HOST_UNSUPPORTED = "host-unsupported"
 
     # what a run shows

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from grader.errors import OurError, ToolMissing
 from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
-from grader.nvcc.source import EARLIER_CUDA, SOURCE_NAME, harmless, part, problem
+from grader.nvcc.source import EARLIER_CUDA, EMULATED_HEADERS, SOURCE_NAME, harmless, part, problem
 from grader.nvcc.toolchain import UNIT
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def require_libraries(messages: Iterable[Message], files: Files) -> None:
     errors = [message for message in messages if message.error]
     errors.sort(key=lambda message: "CUBLAS_" in message.text)  # a function says more than its constants
     missing = [missing_header(message) for message in errors]
-    unknown = [match["name"] if (match := _OF_LIBRARY.match(message.text)) else "" for message in errors]
+    unknown = [_unknown_of_library(message, files) for message in errors]
     if not (errors and all(_library(header) or name for header, name in zip(missing, unknown, strict=True))):
         return
     file, line = _place(errors[0], files)
@@ -262,6 +262,12 @@ def require_libraries(messages: Iterable[Message], files: Files) -> None:
     library = f"{_library(missing[0])}, whose header `{missing[0]}` is not installed"
     advice = "remove the #include if nothing of it is used"
     raise OurError(f"not supported here: {library}: {file}, line {line}; {advice}")
+
+
+def _unknown_of_library(message: Message, files: Files) -> str:
+    """The name that our header of a library lacks; empty where nobody includes that header."""
+    unknown = _OF_LIBRARY.match(message.text) if set(EMULATED_HEADERS) & set(files.headers) else None
+    return unknown["name"] if unknown else ""
 
 
 def _library(header: str) -> str:

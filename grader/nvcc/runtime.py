@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from grader.data_files import data_root, headers_folder
 from grader.errors import OurError
 from grader.nvcc.cache import made_by_one, read_entry, write_entry
-from grader.nvcc.source import LIBRARY_HEADERS
+from grader.nvcc.source import EMULATED_HEADERS
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _LIMITS = Limits(wall_seconds=300.0, cpu_seconds=120)
 def sources() -> tuple[tuple[str, bytes], ...]:
     """The files of the stand-in, by their names."""
     folder = data_root() / "sandbox" / "runtime"
-    headers = (headers_folder() / name for name in LIBRARY_HEADERS)
+    headers = (headers_folder() / name for name in EMULATED_HEADERS)
     files = (*(file for file in sorted(folder.iterdir()) if file.is_file()), *headers)
     return tuple((file.name, file.read_bytes()) for file in files)
 

@@ -126,7 +126,7 @@ PROGRAM_HEADERS = (
 without them get ours, which need no library. Those of ours that include others stand before them."""
 
 
-LIBRARY_HEADERS = ("cublas_v2.h",)
+EMULATED_HEADERS = ("cublas_v2.h",)
 """Headers of libraries that the emulator computes. Programs get them, and functions do not: they are to
 compute by themselves."""
 
@@ -151,7 +151,7 @@ def compile_files(
     ours = {name: text.encode() for name, text in interface.include}
     files = {**handed_in, **ours, SOURCE_NAME: compilable(submission.source)}
     if interface.runs_host_code:
-        libraries = LIBRARY_HEADERS if interface.called_function is None else ()
+        libraries = EMULATED_HEADERS if interface.called_function is None else ()
         files = _with_program_headers(files, (*PROGRAM_HEADERS, *libraries))
     files = with_values(dict(interface.built_with), files)
     return tuple(with_reached_includes(files, SOURCE_NAME).items())

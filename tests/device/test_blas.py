@@ -117,18 +117,30 @@ def test_large_products_are_made_block_by_block(device: Device, monkeypatch: pyt
 
 
 def test_a_matrix_that_is_not_all_there_is_told_and_not_computed(device: Device) -> None:
-    """One column too many, memory of the host, and an address between numbers."""
+    """One column too many, and memory of the host."""
     a = _put(device, np.ones((4, 4), np.float32))
 
     def multiply(first: int, columns: int) -> MultiplyMatrices:
         return MultiplyMatrices(4, 0, 0, 4, 1, columns, 1.0, 0.0, first, 4, a, columns, a, 4, 0)
 
-    for first, columns in ((a, 5), (0x1000, 4), (a + 2, 3), (a, HUGE)):
+    for first, columns in ((a, 5), (0x1000, 4), (a, HUGE)):
         assert blas.multiply(device, multiply(first, columns), CALLER)[0] is CudaError.ILLEGAL_ADDRESS
     codes = [mistake.code for mistake in device.mistakes]
     assert codes == [HostCode.LIBRARY_BEYOND_ARRAY, HostCode.LIBRARY_WITHOUT_ARRAY]
     assert dict(device.mistakes[0].details) == {"operand": "A", "bytes": 80, "has": 64}
     assert (_read(device, a, np.ones((4, 4), np.float32)) == 1).all()
+
+
+def test_a_pointer_into_the_middle_of_a_number_is_told_as_such(device: Device) -> None:
+    """All bytes of the vector are there, so nothing is said of its size."""
+    x = _put(device, np.ones((2, 2), np.float32))
+    message = CombineVectors(VectorOperation.SCALE, 4, 3, 2.0, x + 2, 1, x, 1, 0)
+    assert blas.combine(device, message, CALLER)[0] is CudaError.ILLEGAL_ADDRESS
+    (mistake,) = device.mistakes
+    assert (mistake.code, dict(mistake.details)) == (
+        HostCode.LIBRARY_MISALIGNED,
+        {"operand": "x", "bytes": 4},
+    )
 
 
 @pytest.mark.parametrize(

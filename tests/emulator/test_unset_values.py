@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 
 from grader.backends.emulated_kernel import EmulatedKernel
+from grader.emulator import unset_values
 from grader.emulator.machine.values import DTYPES, mark_of, marks_in, unset
 from grader.model import Argument, Build, FindingCode, FindingKind, Launch, Severity
+from grader.ptx import nodes, parse
 from tests.emulator import nvcc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.model import Run
+    from grader.ptx import Operand
 
 SUM = (
     "__shared__ T cache[64];\nT v;\nif (i < N) v = x[i];  // here\ncache[t] = v;\n__syncthreads();\n"
@@ -199,3 +202,20 @@ def test_marks_are_read_from_floats_alone() -> None:
     assert marks_in(np.array([of_seven.view(np.int32)])) == []
     assert marks_in(np.full(3, 0xFFFFFFFF, np.uint32).view(np.float32)) == []
     assert marks_in(np.full(3, unset(np.dtype(np.float16)))) == []
+
+
+def test_a_kernel_is_read_once_however_many_marks_its_outputs_hold(
+    built: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever stores all marks there are must not keep the grader busy for minutes."""
+    function = next(function for function in parse(built.ptx).functions if function.name == "sum")
+    asked = []
+
+    def registers_in(operand: Operand) -> tuple[str, ...]:
+        asked.append(operand)
+        return nodes.registers_in(operand)
+
+    monkeypatch.setattr(unset_values, "registers_in", registers_in)
+    unset_floats = [unset(np.dtype(np.float32), register) for register in range(511)]
+    assert unset_values.setters_of_marked([function], [np.array(unset_floats)])
+    assert 0 < len(asked) <= len(function.body)

@@ -228,6 +228,14 @@ def test_a_library_that_is_not_here_is_our_limit(compile_program: Compile, wante
     assert built.error.startswith(f"not supported here: {reason}")
 
 
+def test_a_forgotten_header_of_a_library_is_the_students_mistake(compile_program: Compile) -> None:
+    """What the header declares is there, for who includes it."""
+    built = compile_program("int main() {\n  cublasHandle_t handle;\n  return cublasCreate(&handle);\n}\n")
+    assert (built.ok, built.error) == (False, "")
+    assert [finding.line for finding in built.findings][:1] == [2]
+    assert "cublasHandle_t" in built.findings[0].message
+
+
 def test_a_function_of_a_students_own_that_is_missing_is_no_library(compile_program: Compile) -> None:
     """The driver's functions have a prefix that others have, too."""
     built = compile_program('extern "C" int cuMultiply(int);\nint main() { return cuMultiply(0); }\n')

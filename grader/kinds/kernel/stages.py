@@ -312,8 +312,8 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
             wrong = _wrong_output(
                 oracle, launched, comparison, *_without_masked(output, values, bound, unwritten), inputs
             )
-            others = tuple(data_of(expected[other][0]) for other in names if other != name)
-            wrong = replace(wrong, anything=mask_of(values), others=others)
+            other_outputs = tuple(data_of(expected[other][0]) for other in names if other != name)
+            wrong = replace(wrong, anything=mask_of(values), others=other_outputs)
             comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
             if case.visibility is Visibility.VISIBLE:
                 comparison = replace(comparison, heat=_heat(wrong))
