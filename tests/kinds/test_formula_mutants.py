@@ -125,6 +125,15 @@ def test_one_more_wrong_element_and_no_change_explains_it(oracle: Oracle) -> Non
     assert named(oracle, compute) == ""
 
 
+def test_an_output_of_one_number_everywhere_is_no_formula(tmp_path: Path) -> None:
+    """Any condition that lets everybody by gives it, and so does a kernel without a formula."""
+    source = textwrap.dedent(ORACLE).replace('{"y": (u, ', '{"y": (np.where(u > 3.0, 1.0, 0.0), ')
+    (tmp_path / "oracle.py").write_text(source)
+    oracle = load_oracle(tmp_path)
+    assert named(oracle, np.ones_like) == "all-the-same"
+    assert named(oracle, lambda x: (student(x) <= 3.0) * 1.0) == "condition-in-formula"
+
+
 def test_of_hidden_cases_no_mutant_is_asked(oracle: Oracle) -> None:
     """Their outputs have no say in what visible cases show."""
     hidden = replace(CASE, visibility=Visibility.HIDDEN)
