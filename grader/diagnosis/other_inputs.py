@@ -66,7 +66,7 @@ def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
 
 
 def other_formulas(output: WrongOutput) -> Iterator[Prediction]:
-    """What the oracle expects with one change of its formula, where that is not the same number everywhere."""
+    """What the oracle expects with one change of its formula; one number everywhere is no formula's."""
     size = sum(array.size for array in (output.got, *(array for _, array in output.inputs)))
     few = np.unique(output.wanted).size < ENOUGH
     if size > MOST_NUMBERS or np.count_nonzero(output.wrong) < (MANY if few else ENOUGH):
