@@ -45,28 +45,31 @@ def mutants(oracle: Oracle) -> Iterator[tuple[str, Oracle]]:
     if not isinstance(expected, FunctionType):  # its names would be nowhere
         return
     text = (oracle.folder / "oracle.py").read_text(encoding="utf-8")
-    code_of_mutants = _code_of_mutants(text, expected.__name__)
+    code_of_mutants, names = _code_of_mutants(text, expected.__name__)
+    kept = {name: expected.__globals__.get(name) for name in names}
+    kept = {name: value for name, value in kept.items() if isinstance(value, CHANGEABLE)}
     try:
-        yield from ((mistake, _with_code(oracle, expected, code)) for mistake, code in code_of_mutants)
+        yield from ((mistake, _with_code(oracle, expected, code, kept)) for mistake, code in code_of_mutants)
     except TypeError:  # a module, or a lock
         return
 
 
 @lru_cache(maxsize=4)
-def _code_of_mutants(text: str, name: str) -> tuple[tuple[str, CodeType], ...]:
-    """The code of a function of this text with each mistake; it takes longer than to run all of it."""
+def _code_of_mutants(text: str, name: str) -> tuple[tuple[tuple[str, CodeType], ...], frozenset[str]]:
+    """The code of a function of this text with each mistake, and the names that stand in it.
+
+    To compile takes longer than to run all of it.
+    """
     module = _functions_behind(ast.parse(text), name)
     if any(isinstance(node, NEVER_ENDING) for node in ast.walk(module)):
-        return ()
-    return tuple(sorted(_compiled(module), key=lambda mutant: MISTAKES.index(mutant[0])))
+        return (), frozenset()
+    names = frozenset(node.id for node in ast.walk(module) if isinstance(node, ast.Name))
+    return tuple(sorted(_compiled(module), key=lambda mutant: MISTAKES.index(mutant[0]))), names
 
 
-def _with_code(oracle: Oracle, expected: Callable[..., Any], code: CodeType) -> Oracle:
-    """The oracle with `expected` and all that it calls as this code defines them."""
-    names = expected.__globals__
-    kept = {name: value for name, value in names.items() if isinstance(value, CHANGEABLE)}
-    kept.pop("__builtins__", None)
-    scope = names | deepcopy(kept)
+def _with_code(oracle: Oracle, expected: Callable[..., Any], code: CodeType, kept: dict[str, Any]) -> Oracle:
+    """The oracle with `expected` and all that it calls as this code defines them; ``kept`` it gets as copies."""
+    scope = expected.__globals__ | deepcopy(kept)
     exec(code, scope)  # noqa: S102 - the course's own code, with one change
     return with_expected(oracle, scope[expected.__name__])
 
