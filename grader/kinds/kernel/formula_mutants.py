@@ -68,7 +68,7 @@ def _code_of_mutants(text: str, name: str) -> tuple[tuple[tuple[str, CodeType], 
 
 
 def _with_code(oracle: Oracle, expected: Callable[..., Any], code: CodeType, kept: dict[str, Any]) -> Oracle:
-    """The oracle with `expected` and all that it calls as this code defines them; ``kept`` it gets as copies."""
+    """The oracle with `expected` and what that calls as this code defines them; ``kept`` it has as copies."""
     scope = expected.__globals__ | deepcopy(kept)
     exec(code, scope)  # noqa: S102 - the course's own code, with one change
     return with_expected(oracle, scope[expected.__name__])
