@@ -132,9 +132,9 @@ def on_this_machine(
     def batches(seed: int, submissions: Sequence[Submission]) -> Iterator[list[Graded]]:
         forkserver(loaded_for(assignment, backend))
         ensure_running()  # its modules are loaded while the plan is made
-        with on_trial(backend, trial) as (awaiting, tried):
+        with on_trial(backend, trial) as (awaiting, trial_over):
             plan = pipeline.make_plan(assignment, seed, tools, visible_only=False, backend=awaiting)
-            yield from _batches(plan, submissions, tools, jobs, (PATIENCE_SECONDS, CPU_SECONDS), tried)
+            yield from _batches(plan, submissions, tools, jobs, (PATIENCE_SECONDS, CPU_SECONDS), trial_over)
 
     def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Graded]:
         under_way = batches(seed, submissions)
@@ -171,7 +171,7 @@ def grade_class(
         StorageError: no process can be started here; see `forkserver`.
 
     """
-    return chain.from_iterable(_batches(plan, submissions, tools, jobs, (patience, cpu_seconds), passed()))
+    return chain.from_iterable(_batches(plan, submissions, tools, jobs, (patience, cpu_seconds), passed))
 
 
 def _batches(
@@ -180,11 +180,11 @@ def _batches(
     tools: Tools | None,
     jobs: int,
     most: tuple[float, int],
-    trial: Future[None],
+    trial_over: Callable[[], None],
 ) -> Iterator[list[Graded]]:
     """Identical submissions' grades as they are finished; first an empty list, when the trial is over.
 
-    ``most`` as in `_in_process`.
+    ``most`` as in `_in_process`; ``trial_over`` waits for the trial.
     """
     context = forkserver(loaded_for(plan.assignment, plan.backend))
 
@@ -202,7 +202,7 @@ def _batches(
         ahead = islice(waiting, _AHEAD * max(1, jobs))
         pending: set[Future[list[Graded]]] = {pool.submit(once, group) for group in ahead}
         try:
-            trial.result()
+            trial_over()
             yield []
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)

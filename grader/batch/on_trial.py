@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.gpu import fitness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
     from grader.backends import Backend
     from grader.gpu.devices import Gpu
 
 
-def passed() -> Future[None]:
-    """A trial that is over."""
-    over: Future[None] = Future()
-    over.set_result(None)
-    return over
+def passed() -> None:
+    """Waits for a trial that is over."""
 
 
 @contextmanager
-def on_trial(backend: Backend, trial: Callable[[], Backend] | None) -> Iterator[tuple[Backend, Future[None]]]:
-    """The backend, which uses no GPU before its trial is over, and what raises whatever the ``trial`` raises.
+def on_trial(
+    backend: Backend, trial: Callable[[], Backend] | None
+) -> Iterator[tuple[Backend, Callable[[], None]]]:
+    """The backend, which uses no GPU before its trial is over, and what waits for that.
 
-    ``trial`` gives the backend with those GPUs that passed. Where there is none, or no GPU, nothing is
-    waited for.
+    ``trial`` gives the backend with those GPUs that passed, and whoever waits meets what it raises. Where
+    there is none, or no GPU, nothing is waited for.
     """
     if backend.pool is None or trial is None:
-        yield backend, passed()
+        yield backend, passed
         return
     with fitness.undecided() as undecided, ThreadPoolExecutor(1) as beside:
-        yield backend.awaiting(undecided.path), beside.submit(_decide, undecided, trial)
+        tried = beside.submit(_decide, undecided, trial)
+        yield backend.awaiting(undecided.path), partial(_wait, tried, undecided)
+
+
+def _wait(tried: Future[None], undecided: fitness.Undecided) -> None:
+    try:
+        tried.result()
+    except BaseException:  # whoever stops a class waits for no submission that only begins then
+        undecided.decide(())
+        raise
 
 
 def _decide(undecided: fitness.Undecided, trial: Callable[[], Backend]) -> None:

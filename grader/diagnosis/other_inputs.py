@@ -66,13 +66,13 @@ def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
 
 
 def other_formulas(output: WrongOutput) -> Iterator[Prediction]:
-    """What the oracle expects with one change of its formula."""
+    """What the oracle expects with one change of its formula; one number everywhere is no formula's."""
     size = sum(array.size for array in (output.got, *(array for _, array in output.inputs)))
     few = np.unique(output.wanted).size < ENOUGH
     if size > MOST_NUMBERS or np.count_nonzero(output.wrong) < (MANY if few else ENOUGH):
         return
     for mistake, answer in output.mutants:
-        if answer.shape == output.got.shape:
+        if answer.shape == output.got.shape and (answer != answer.flat[0]).any():
             yield mistake, answer, None
 
 

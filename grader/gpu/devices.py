@@ -137,7 +137,7 @@ def lock_file(gpu: Gpu) -> Path:
 
 def _opened(name: str) -> Path:
     """A file of this name in the folder that all users share; made if it is not there."""
-    path = _folder() / name
+    path = locks_folder() / name
     try:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDONLY, 0o444))
@@ -224,9 +224,9 @@ def healthy(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
 
 
 def _sick_file(gpu: Gpu) -> Path:
-    return _folder() / f"cuda-grader-{gpu.uuid}.sick"
+    return locks_folder() / f"cuda-grader-{gpu.uuid}.sick"
 
 
-def _folder() -> Path:
+def locks_folder() -> Path:
     """Where all users of this machine may write and a restart forgets; the temporary folder where none is."""
     return next((Path(f) for f in _FOLDERS if os.access(f, os.W_OK)), Path(tempfile.gettempdir()))

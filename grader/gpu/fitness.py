@@ -9,10 +9,13 @@ from __future__ import annotations
 import fcntl
 import json
 import tempfile
+import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
+
+from grader.gpu import devices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +28,7 @@ class Undecided:
     """A trial that is under way."""
 
     file: IO[str]
+    decided: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def path(self) -> str:
@@ -32,7 +36,9 @@ class Undecided:
         return self.file.name
 
     def decide(self, fit: Iterable[Gpu]) -> None:
-        """Say which GPUs passed; whoever waits goes on."""
+        """Say which GPUs passed, unless that is said already; whoever waits goes on."""
+        if not self.decided.acquire(blocking=False):
+            return
         json.dump([gpu.uuid for gpu in fit], self.file)
         self.file.flush()
         fcntl.flock(self.file, fcntl.LOCK_UN)
@@ -40,8 +46,12 @@ class Undecided:
 
 @contextmanager
 def undecided() -> Iterator[Undecided]:
-    """A trial to be decided; without a decision none has passed."""
-    with tempfile.NamedTemporaryFile("w", prefix="cuda-grader-trial-", encoding="ascii") as file:
+    """A trial to be decided; without a decision none has passed.
+
+    Its file is where the locks of GPUs are: not every temporary folder is on a file system with locks.
+    """
+    name, folder = "cuda-grader-trial-", devices.locks_folder()
+    with tempfile.NamedTemporaryFile("w", prefix=name, dir=folder, encoding="ascii") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield Undecided(file)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +17,7 @@ import pytest
 
 from grader.backends.gpu import GpuBackend
 from grader.batch import on_this_machine
+from grader.batch.on_trial import on_trial
 from grader.cli import main as grader
 from grader.cli import setup
 from grader.errors import OurError
@@ -51,9 +55,39 @@ def test_whoever_asks_for_a_gpu_waits_until_its_trial_is_over() -> None:
         assert waiting.result(PATIENCE) == (OTHER,)
 
 
-def test_a_trial_that_nobody_decides_any_more_passes_no_gpu() -> None:
+def test_what_is_decided_once_stays() -> None:
+    """Whoever comes later says nothing."""
+    with fitness.undecided() as trial:
+        trial.decide([])
+        trial.decide([GPU])
+        assert replace(POOL, trial=trial.path).healthy() == ()
+
+
+def test_whoever_stops_a_class_waits_for_no_submission_that_waits_for_the_trial() -> None:
+    """No GPU has passed then, even before the trial is over."""
+    over = threading.Event()
+
+    def trial() -> Backend:
+        assert over.wait(PATIENCE)
+        return GpuBackend(POOL)
+
+    with on_trial(GpuBackend(POOL), trial) as (awaiting, trial_over), ThreadPoolExecutor(1) as beside:
+        assert awaiting.pool
+        waiting = beside.submit(awaiting.pool.healthy)
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            trial_over()
+        still_waits = wait([waiting], 5).not_done
+        over.set()
+        assert not still_waits
+        assert waiting.result(PATIENCE) == ()
+
+
+def test_a_trial_that_nobody_decides_any_more_passes_no_gpu(tmp_path: Path) -> None:
     """Its process is gone, before somebody asked or while somebody waited."""
-    program = "from grader.gpu import fitness; import sys\n"
+    program = (
+        f"from grader.gpu import devices, fitness; import sys\ndevices._FOLDERS = ({str(tmp_path)!r},)\n"
+    )
     program += "with fitness.undecided() as trial: print(trial.path, flush=True); sys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -125,6 +125,15 @@ def test_one_more_wrong_element_and_no_change_explains_it(oracle: Oracle) -> Non
     assert named(oracle, compute) == ""
 
 
+def test_an_output_of_one_number_everywhere_is_no_formula(tmp_path: Path) -> None:
+    """Any condition that lets everybody by gives it, and so does a kernel without a formula."""
+    source = textwrap.dedent(ORACLE).replace('{"y": (u, ', '{"y": (np.where(u > 3.0, 1.0, 0.0), ')
+    (tmp_path / "oracle.py").write_text(source)
+    oracle = load_oracle(tmp_path)
+    assert named(oracle, np.ones_like) == "all-the-same"
+    assert named(oracle, lambda x: (student(x) <= 3.0) * 1.0) == "condition-in-formula"
+
+
 def test_of_hidden_cases_no_mutant_is_asked(oracle: Oracle) -> None:
     """Their outputs have no say in what visible cases show."""
     hidden = replace(CASE, visibility=Visibility.HIDDEN)
@@ -136,6 +145,43 @@ def test_an_oracle_that_goes_on_until_something_changes_has_no_mutants(tmp_path:
     source = textwrap.dedent(ORACLE).replace('for _ in range(shape["T"])', "while u.max() > 3")
     (tmp_path / "oracle.py").write_text(source)
     assert not list(mutants(load_oracle(tmp_path)))
+
+
+def test_an_oracle_that_catches_everything_has_no_mutants(tmp_path: Path) -> None:
+    """It would catch, too, what stops a change that takes too long: nothing but the process's end is left."""
+    source = textwrap.dedent(ORACLE).replace(
+        "        u = u - u / 7.25 + _source(u, 0.7)",
+        "        try:\n            u = u - u / 7.25 + _source(u, 0.7)\n        except:\n            pass",
+    )
+    (tmp_path / "oracle.py").write_text(source)
+    assert not list(mutants(load_oracle(tmp_path)))
+
+
+def test_what_an_oracle_keeps_for_later_stays_as_it_is(tmp_path: Path) -> None:
+    """A list that is filled when it is first needed, in one step or through a function, is no mutant's."""
+    source = textwrap.dedent(ORACLE).replace(
+        "def _source(",
+        "RATES = []\n\n\ndef _rates():\n    if not RATES:\n        RATES.append(0.7)\n"
+        "    return RATES\n\n\ndef _source(",
+    )
+    (tmp_path / "oracle.py").write_text(source.replace("_source(u, 0.7)", "_source(u, sum(_rates()))"))
+    oracle = load_oracle(tmp_path)
+    inputs = oracle.inputs("random", dict(CASE.shape), np.random.default_rng(2))
+    before, _ = oracle.expected(inputs, dict(CASE.shape))["y"]
+    assert list(MutantAnswers(oracle, CASE, "y", inputs))
+    after, _ = oracle.expected(inputs, dict(CASE.shape))["y"]
+    assert np.array_equal(before, after)
+
+
+def test_a_change_that_takes_much_memory_has_no_answer(tmp_path: Path) -> None:
+    """4 to the power of 15 numbers are 8 GiB: whoever fills them may be ended by the system."""
+    source = textwrap.dedent(ORACLE).replace("(u, 1e-9", "(u + np.zeros(2**15).size, 1e-9")
+    (tmp_path / "oracle.py").write_text(source)
+    oracle = load_oracle(tmp_path)
+    inputs = oracle.inputs("random", dict(CASE.shape), np.random.default_rng(2))
+    answers = [answer for _, answer in MutantAnswers(oracle, CASE, "y", inputs)]
+    assert answers
+    assert max(float(np.nanmax(answer)) for answer in answers) < 4**15
 
 
 def test_a_function_without_a_name_has_no_mutants(tmp_path: Path) -> None:

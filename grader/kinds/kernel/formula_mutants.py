@@ -2,16 +2,19 @@
 
 A kernel whose formula has a wrong sign computes what the oracle would with that sign. Each mutant changes one
 place of `expected`, or of a function that it calls, and is named after what was changed. The oracle itself
-stays as it is: a mutant is compiled into a copy of its module's names.
+stays as it is: a mutant is compiled into a copy of its module's names, with tables and lists of its own.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+from copy import deepcopy
 from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from grader.kinds.kernel.formula_changes import MISTAKES, changes_of, is_extent, other_quantities
 from grader.oracle import with_expected
@@ -25,32 +28,48 @@ if TYPE_CHECKING:
 BOUND = "bound"
 """What a local variable's name says that only holds how far off an answer may be."""
 
+NEVER_ENDING = (ast.While, ast.Try)
+"""What may go on for ever with one change: a condition never met, an exception that stops it caught."""
+
+CHANGEABLE = (dict, list, set, np.ndarray)
+"""What a function may keep something in for its next call."""
+
 
 def mutants(oracle: Oracle) -> Iterator[tuple[str, Oracle]]:
     """The mistakes, each with the oracle that makes it, the plainest first.
 
-    An oracle that goes on until something changes has none: with one change it may go on for ever.
+    An oracle that may never end with one change has none (`NEVER_ENDING`), and one whose tables hold what
+    cannot be copied.
     """
     expected = inspect.unwrap(oracle.expected)
     if not isinstance(expected, FunctionType):  # its names would be nowhere
         return
     text = (oracle.folder / "oracle.py").read_text(encoding="utf-8")
-    code_of_mutants = _code_of_mutants(text, expected.__name__)
-    yield from ((mistake, _with_code(oracle, expected, code)) for mistake, code in code_of_mutants)
+    code_of_mutants, names = _code_of_mutants(text, expected.__name__)
+    kept = {name: expected.__globals__.get(name) for name in names}
+    kept = {name: value for name, value in kept.items() if isinstance(value, CHANGEABLE)}
+    try:
+        yield from ((mistake, _with_code(oracle, expected, code, kept)) for mistake, code in code_of_mutants)
+    except TypeError:  # a module, or a lock
+        return
 
 
 @lru_cache(maxsize=4)
-def _code_of_mutants(text: str, name: str) -> tuple[tuple[str, CodeType], ...]:
-    """The code of a function of this text with each mistake; it takes longer than to run all of it."""
+def _code_of_mutants(text: str, name: str) -> tuple[tuple[tuple[str, CodeType], ...], frozenset[str]]:
+    """The code of a function of this text with each mistake, and the names that stand in it.
+
+    To compile takes longer than to run all of it.
+    """
     module = _functions_behind(ast.parse(text), name)
-    if any(isinstance(node, ast.While) for node in ast.walk(module)):
-        return ()
-    return tuple(sorted(_compiled(module), key=lambda mutant: MISTAKES.index(mutant[0])))
+    if any(isinstance(node, NEVER_ENDING) for node in ast.walk(module)):
+        return (), frozenset()
+    names = frozenset(node.id for node in ast.walk(module) if isinstance(node, ast.Name))
+    return tuple(sorted(_compiled(module), key=lambda mutant: MISTAKES.index(mutant[0]))), names
 
 
-def _with_code(oracle: Oracle, expected: Callable[..., Any], code: CodeType) -> Oracle:
-    """The oracle with `expected` and all that it calls as this code defines them."""
-    scope = dict(expected.__globals__)
+def _with_code(oracle: Oracle, expected: Callable[..., Any], code: CodeType, kept: dict[str, Any]) -> Oracle:
+    """The oracle with `expected` and what that calls as this code defines them; ``kept`` it has as copies."""
+    scope = expected.__globals__ | deepcopy(kept)
     exec(code, scope)  # noqa: S102 - the course's own code, with one change
     return with_expected(oracle, scope[expected.__name__])
 

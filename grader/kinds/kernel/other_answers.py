@@ -1,7 +1,7 @@
 """What the oracle says of other inputs than a case has: they explain a wrong output, and grade nothing.
 
-An oracle is written for the inputs that it draws. Others may make it fail, print, or never end: then there is
-no answer, nobody hears of it, and the time for all questions about an output is limited.
+An oracle is written for the inputs that it draws. Others may make it fail, print, never end, or take all
+memory: then there is no answer, nobody hears of it, and time and memory for the questions are limited.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader import staff_code
+from grader.backends.emulator import limited
 from grader.compare import data_of
 from grader.errors import OurError
 from grader.kinds.kernel.formula_mutants import mutants
@@ -38,6 +39,9 @@ MUTANT_SECONDS = 3.0
 SECONDS_OF_ONE = 0.25
 """The same for one of them."""
 
+MOST_BYTES = 1 << 30
+"""Memory for one question; several submissions are graded at a time."""
+
 LONGER = 4
 """The wall time for one question is so many times what is left: processes of a class share the cores."""
 
@@ -59,6 +63,7 @@ class OtherAnswers:
         try:
             with (
                 warnings.catch_warnings(action="ignore"),
+                limited(MOST_BYTES),
                 redirect_stderr(io.StringIO()),
                 staff_code.running(code, LONGER * self.seconds_left),
             ):

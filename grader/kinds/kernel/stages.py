@@ -289,8 +289,8 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     expected = expected_of(oracle, inputs, dict(case.shape), names, case.id) if names else {}
     comparisons, unlike = [], list[Finding]()
     # What threads store that did not set it may lie where anything is right, or where nobody looks.
-    others = tuple(f for f in run.findings if f.code is not FindingCode.UNSET_IN_SOME_THREADS)
-    unoptimised = dict(run.unoptimised) if is_clean(others) else {}
+    sure = tuple(f for f in run.findings if f.code is not FindingCode.UNSET_IN_SOME_THREADS)
+    unoptimised = dict(run.unoptimised) if is_clean(sure) else {}
     warp_by_warp = dict(run.warp_by_warp)
     for name, output in run.outputs:
         values, bound = expected[name]
@@ -321,7 +321,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     is_small = all(np.size(argument.value) <= MOST_NUMBERS for argument in launched.arguments)
     is_wrong = any(result.wrong for result in comparisons)
     is_shown = case.visibility is Visibility.VISIBLE and is_wrong and is_small
-    findings = run.findings if is_wrong or unlike else others
+    findings = run.findings if is_wrong or unlike else sure
     outputs = [(name, numbers(np.asarray(output)), *expected[name]) for name, output in run.outputs]
     return CaseEvidence(
         case=case,
