@@ -25,11 +25,8 @@ from grader.diagnosis.general import (
     CERTAIN_TESTS,
     LIKELY_TESTS,
     THREAD_TESTS,
-    copied_input,
-    moved_predictions,
-    other_output,
-    stored_elsewhere,
 )
+from grader.diagnosis.moved import copied_input, moved_predictions, other_output, stored_elsewhere
 from grader.diagnosis.other_inputs import other_formulas, other_inputs
 from grader.errors import OurError
 from grader.staff_code import TookTooLongError, line_of, load_module, running

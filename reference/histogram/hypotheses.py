@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.diagnosis.facts import LEAST_SHARE, blocks_of, dealt_out, parts, repeated, vector
-from grader.diagnosis.general import moved_predictions
 from grader.diagnosis.hypotheses import certain, foreseen, passing
+from grader.diagnosis.moved import moved_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

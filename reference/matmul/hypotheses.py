@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from grader.diagnosis.general import reached_by_swapped_blocks
+from grader.diagnosis.moved import reached_by_swapped_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.diagnosis.facts import Dealt, blocks_of, dealt_out, parts, repeated, vector
-from grader.diagnosis.general import copied_input, moved_predictions, stored_elsewhere
 from grader.diagnosis.hypotheses import certain, foreseen, likely
+from grader.diagnosis.moved import copied_input, moved_predictions, stored_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

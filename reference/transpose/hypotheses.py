@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.general import exchanged, reached_by_swapped_blocks
+from grader.diagnosis.moved import exchanged, reached_by_swapped_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
