@@ -73,7 +73,7 @@ def _marked(wrong: Wrong) -> Any:  # noqa: ANN401 - pytest's parameter sets
 def test_every_wrong_kernel_says_what_its_student_must_be_told_first() -> None:
     """A code that there is, in every table of kernels."""
     assert all(isinstance(bundled(a).interface, KernelInterface) for a in ASSIGNMENTS)
-    assert len(WRONG) == 283
+    assert len(WRONG) == 284
     unknown = [wrong for wrong in WRONG if wrong.first not in MISTAKES.keys() | OTHER_CODES]
     assert unknown == []
 
