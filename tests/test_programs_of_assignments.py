@@ -99,7 +99,7 @@ FIRST: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "host",
             "line 53: the copy is said to be cudaMemcpyHostToDevice, but it goes from the device to the host",
         ),
-        "offset_in_bytes.cu": ("host", "line 53: copies device memory at 0x7"),
+        "offset_in_bytes.cu": ("host", "line 53: copies device memory at 0x1"),
     },
 }
 """By assignment and file, the item that is about a mistake, and how its message begins."""
