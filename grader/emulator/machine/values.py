@@ -100,7 +100,10 @@ def marks_in(numbers: NDArray[Any]) -> list[int]:
     size = numbers.dtype.itemsize
     if numbers.dtype.kind != "f" or size <= 2:  # noqa: PLR2004 - bytes
         return []
-    bits = np.unique(numbers[np.isnan(numbers)].view(f"u{size}"))
+    unlike_numbers = numbers[np.isnan(numbers)]
+    if not unlike_numbers.size:  # hardly ever is there one, and `np.unique` loads masked arrays
+        return []
+    bits = np.unique(unlike_numbers.view(f"u{size}"))
     marks = (bits & bits.dtype.type(0xFFFF)).tolist()
     return [
         mark
