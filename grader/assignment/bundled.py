@@ -65,7 +65,7 @@ def find_assignment(name: str) -> Path:
     if name in bundled_ids():
         return data_root() / "assignments" / name
     path = Path(name)
-    near = did_you_mean(name, bundled_ids())
+    near = ""
     try:
         if path.is_file() and path.suffix.lower() not in (".yaml", ".yml"):
             shown = escaped(name)
@@ -81,6 +81,7 @@ def find_assignment(name: str) -> Path:
             f"the file of `{name}` holds its answers, so students do not have it: your course hands out your "
             f"sheet; staff {IN_A_CLONE}"
         )
+    near = near or did_you_mean(name, bundled_ids())
     ids = ", ".join(bundled_ids()) or "none"
     raise UsageError(
         f"no assignment `{escaped(name)}`: expected one of the bundled ones ({ids}) "

@@ -110,6 +110,35 @@ class WrongOutput:
     """Mistakes in the formula, and what is right where the staff's formula has them."""
 
     @cached_property
+    def rearranged(self) -> Reals | None:
+        """The right numbers in their order, where they are those of an input; None where they are not.
+
+        They must be various: of a few different numbers any output holds the right ones.
+        """
+        wanted = self.wanted
+        if wanted.size < WARP:
+            return None
+        extremes = (wanted.min(), wanted.max())
+        inputs = (array for _, array in self.inputs if array.size == wanted.size)
+        alike = [array for array in inputs if (array.min(), array.max()) == extremes]
+        if not alike:  # to sort millions of numbers takes long
+            return None
+        ordered = np.sort(wanted, axis=None)
+        if 2 * (1 + np.count_nonzero(np.diff(ordered))) < ordered.size:
+            return None
+        sorted_inputs = (np.sort(array, axis=None).astype(np.float64) for array in alike)
+        return ordered if any(np.array_equal(array, ordered) for array in sorted_inputs) else None
+
+    @cached_property
+    def from_input(self) -> Mask:
+        """Which elements hold a number of the input that the output is to hold in another order."""
+        return (
+            np.zeros(self.got.shape, np.bool_)
+            if self.rearranged is None
+            else np.isin(self.values, self.rearranged)
+        )
+
+    @cached_property
     def values(self) -> Reals:
         """What was got, in float64."""
         return np.asarray(self.got, np.float64)

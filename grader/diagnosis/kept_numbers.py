@@ -9,54 +9,42 @@ import numpy as np
 from grader.diagnosis.facts import ENOUGH, WARP
 
 if TYPE_CHECKING:
-    from grader.diagnosis.facts import Reals, WrongOutput
-
-
-def _source(output: WrongOutput) -> Reals | None:
-    """The numbers that the output should hold in another order, those of an input; None where it should not.
-
-    They must be various: of a few different numbers any output holds the right ones.
-    """
-    wanted = np.sort(output.wanted, axis=None)
-    if output.wanted.size < WARP or 2 * np.unique(wanted).size < wanted.size:
-        return None
-    for _, array in output.inputs:
-        if array.size == wanted.size and np.array_equal(np.sort(array, axis=None).astype(np.float64), wanted):
-            return wanted
-    return None
+    from grader.diagnosis.facts import WrongOutput
 
 
 def parts_reversed(output: WrongOutput) -> bool:
     """Each ascending part of what is right stands in the output from its last number to its first."""
-    if output.got.ndim != 1 or _source(output) is None or output.unwritten.any():
+    if output.got.ndim != 1 or output.unwritten.any() or output.rearranged is None:
         return False
     starts = np.flatnonzero(np.diff(output.wanted) < 0) + 1
     predicted = np.concatenate([part[::-1] for part in np.split(output.wanted, starts)])
     return bool(np.array_equal(predicted, output.values))
 
 
+def _holds_the_numbers(output: WrongOutput) -> bool:
+    """Whether the output holds nothing but numbers of the input that it should hold in another order."""
+    is_rearranged = output.rearranged is not None and not output.unwritten.any()
+    return is_rearranged and bool(output.from_input.all())
+
+
 def numbers_misplaced(output: WrongOutput) -> bool:
     """The output holds all the right numbers, and some of them in other places."""
-    wanted = _source(output)
-    if wanted is None or output.unwritten.any():
+    ordered = output.rearranged
+    if ordered is None or not _holds_the_numbers(output):
         return False
-    return bool(np.array_equal(np.sort(output.values, axis=None), wanted))
+    return bool(np.array_equal(np.sort(output.values, axis=None), ordered))
 
 
 def numbers_twice(output: WrongOutput) -> bool:
     """The output holds numbers of the input alone, some more often and others less often than it should."""
-    wanted = _source(output)
-    if wanted is None or output.unwritten.any() or numbers_misplaced(output):
-        return False
-    return bool(np.isin(output.values, wanted).all())
+    return _holds_the_numbers(output) and not numbers_misplaced(output)
 
 
 def numbers_from_elsewhere(output: WrongOutput) -> bool:
     """The output holds numbers that are not among those of the input, which it should hold; NaN is none."""
-    wanted = _source(output)
-    if wanted is None or not output.completed:
+    if output.rearranged is None or not output.completed:
         return False
-    foreign = ~np.isin(output.values, wanted) & ~output.unwritten
+    foreign = ~output.from_input & ~output.unwritten
     return bool((foreign & np.isfinite(output.values)).any())
 
 

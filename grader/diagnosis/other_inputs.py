@@ -46,8 +46,7 @@ def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
     Of two or three numbers, as where something is only compared, too much looks like any mistake.
     """
     inputs = dict(output.inputs)
-    size = sum(array.size for array in (output.got, *inputs.values()))
-    if output.answer is None or size > MOST_NUMBERS or np.count_nonzero(output.wrong) < ENOUGH:
+    if output.answer is None or not _is_small(output) or np.count_nonzero(output.wrong) < ENOUGH:
         return
     if np.unique(output.wanted).size < ENOUGH:
         return
@@ -67,13 +66,18 @@ def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
 
 def other_formulas(output: WrongOutput) -> Iterator[Prediction]:
     """What the oracle expects with one change of its formula; one number everywhere is no formula's."""
-    size = sum(array.size for array in (output.got, *(array for _, array in output.inputs)))
+    if not _is_small(output):
+        return
     few = np.unique(output.wanted).size < ENOUGH
-    if size > MOST_NUMBERS or np.count_nonzero(output.wrong) < (MANY if few else ENOUGH):
+    if np.count_nonzero(output.wrong) < (MANY if few else ENOUGH):
         return
     for mistake, answer in output.mutants:
         if answer.shape == output.got.shape and (answer != answer.flat[0]).any():
             yield mistake, answer, None
+
+
+def _is_small(output: WrongOutput) -> bool:
+    return sum(array.size for array in (output.got, *dict(output.inputs).values())) <= MOST_NUMBERS
 
 
 def _has_its_own_name(mistake: str, answer: NDArray[Any], wanted: Reals) -> bool:

@@ -310,10 +310,13 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
             )
         if explained and comparison.wrong:
             wrong = _wrong_output(
-                oracle, launched, comparison, *_without_masked(output, values, bound, unwritten), inputs
+                oracle,
+                launched,
+                comparison,
+                *_without_masked(output, values, bound, unwritten),
+                inputs,
+                {other: values for other, (values, _) in expected.items()},
             )
-            other_outputs = tuple(data_of(expected[other][0]) for other in names if other != name)
-            wrong = replace(wrong, anything=mask_of(values), others=other_outputs)
             comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
             if case.visibility is Visibility.VISIBLE:
                 comparison = replace(comparison, heat=_heat(wrong))
@@ -387,8 +390,9 @@ def _wrong_output(
     output: NDArray[Any],
     judged: tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]],
     inputs: dict[str, NDArray[Any]],
+    expected: dict[str, NDArray[Any]],
 ) -> WrongOutput:
-    """All that a diagnosis may look at."""
+    """All that a diagnosis may look at; ``expected`` is of all outputs."""
     run, (values, bound, unwritten) = launched.case_run.run, judged
     counted = run.completed and not launched.case_run.uncounted
     kinds = {finding.kind for finding in run.findings}
@@ -408,6 +412,8 @@ def _wrong_output(
         reads_outside=FindingKind.OUT_OF_BOUNDS in kinds,
         raced=FindingKind.RACE in kinds,
         answer=OtherAnswers(oracle, launched.case, comparison.array),
+        anything=mask_of(expected[comparison.array]),
+        others=tuple(data_of(expected[name]) for name, _ in run.outputs if name != comparison.array),
         mutants=MutantAnswers(oracle, launched.case, comparison.array, inputs),
     )
 
