@@ -82,14 +82,28 @@ def _finite(error: NDArray[Any], result: NDArray[Any], a: NDArray[Any], b: NDArr
 
 
 def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None, direction: str) -> NDArray[Any]:
-    """``a * b + c``, rounded once (but for products near the ends of the range); without ``c``, ``a * b``."""
+    """``a * b + c``, rounded once (but for products near the ends of the range); without ``c``, ``a * b``.
+
+    Of the three parts of the exact sum the two small ones are added first and rounded to odd (Boldo and
+    Melquiond, "Emulation of FMA and correctly rounded sums", 2008), so that a tiny one still decides
+    where the large ones end all but half-way between two numbers.
+    """
     product, error = product_and_error(a, b)
     if c is None:
         return directed(product, error, direction)
-    total, rest = sum_and_error(product, c)
-    result, left_out = sum_and_error(total, rest + error)
+    small, tiny = sum_and_error(c, error)
+    large, rest = sum_and_error(product, small)
+    remainder, lost = sum_and_error(rest, tiny)
+    result, left_out = sum_and_error(large, odd(remainder, lost))
     beyond = np.isinf(product) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
-    return directed(result, np.where(beyond, error, left_out), direction)
+    return directed(result, np.where(beyond, error, np.where(left_out == 0, lost, left_out)), direction)
+
+
+def odd(value: NDArray[Any], error: NDArray[Any]) -> NDArray[Any]:
+    """Float64 that stand for themselves and an error, rounded to odd: an even one of which a part is missing
+    becomes its odd neighbour on that side, so that rounding once more cannot take it for exact."""
+    even = (error != 0) & (value.view(np.int64) & 1 == 0) & np.isfinite(value)
+    return np.where(even, np.nextafter(value, np.where(error > 0, np.inf, -np.inf)), value)
 
 
 def directed(result: NDArray[Any], error: NDArray[Any], direction: str) -> NDArray[Any]:
@@ -102,9 +116,7 @@ def directed(result: NDArray[Any], error: NDArray[Any], direction: str) -> NDArr
 def single(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], direction: str) -> NDArray[Any]:
     """``a * b + c`` of float32, rounded once in a direction."""
     total, error = sum_and_error(a.astype(np.float64) * b, c.astype(np.float64))
-    odd = (error != 0) & (total.view(np.int64) & 1 == 0) & np.isfinite(total)
-    total = np.where(odd, np.nextafter(total, np.where(error > 0, np.inf, -np.inf)), total)
-    return rounded(total, np.float32, direction)
+    return rounded(odd(total, error), np.float32, direction)
 
 
 _LARGEST, _SMALLEST, _RESIDUAL = 2.0**126, 2.0**-126, 2.0**-100

@@ -100,6 +100,28 @@ def test_sums_and_products_are_rounded_once(
             assert is_rounded(result[lane], exact, direction)
 
 
+@pytest.mark.parametrize("direction", ["RN", "RM", "RP", "RZ"])
+@pytest.mark.parametrize(
+    ("a", "b", "c"),
+    [
+        (21.0, 1.192092896e-07, 1.1754943508222875e-38),
+        (21.0, 1.192092896e-07, -1.1754943508222875e-38),
+        (1 + 2.0**-52, 1 + 2.0**-52, 2.0**-200),
+        (2.0**53 + 2, 1 + 2.0**-52, -(2.0**-90)),
+        (-(2.0**53 + 2), 1 + 2.0**-52, 2.0**53),
+        (1 + 2.0**-30, 1 - 2.0**-30, -1.0),
+    ],
+)
+def test_a_tiny_summand_decides_where_a_product_ends_all_but_half_way(
+    a: float, b: float, c: float, direction: str
+) -> None:
+    """DFMA, on both sides of the middle between two numbers, and where all but the errors cancel."""
+    suffix = "" if direction == "RN" else f".{direction}"
+    given_pairs = pair([a] * 32, 10) | pair([b] * 32, 12) | pair([c] * 32, 14)
+    m = execute(f"DFMA{suffix} R16, R10, R12, R14", registers=given_pairs)
+    assert is_rounded(of_pair(m, 16)[0], Fraction(a) * Fraction(b) + Fraction(c), direction)
+
+
 def is_rounded(value: Any, exact: Fraction, direction: str) -> bool:  # noqa: ANN401 - a NumPy scalar
     """Whether a number is the exact one rounded; the nearest may be another where both are equally near."""
     below, above = np.nextafter(value, type(value)(-np.inf)), np.nextafter(value, type(value)(np.inf))
