@@ -21,7 +21,7 @@ from multiprocessing.forkserver import ensure_running
 from pickle import PicklingError
 from typing import TYPE_CHECKING
 
-from grader import pipeline, staff_code
+from grader import pipeline, processors, staff_code
 from grader.batch.on_trial import on_trial, passed
 from grader.errors import StorageError, described
 from grader.kinds import kind_of
@@ -109,11 +109,11 @@ class Executor:
 
 
 def at_once(backend: Backend) -> int:
-    """How many submissions to grade at a time where nobody says: as many as there are cores.
+    """How many submissions to grade at a time where nobody says: as many as there are processors.
 
     Those that wait for a GPU need no core; but more than its queues can use would only wait.
     """
-    cores = len(os.sched_getaffinity(0))
+    cores = processors.available()
     return min(cores * 3 // 2, 16 + 16 * len(backend.pool.gpus)) if backend.pool else cores
 
 

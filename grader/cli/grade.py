@@ -108,7 +108,7 @@ def _add_class(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--jobs",
         type=arguments.positive,
-        help="submissions at a time (default: the number of cores; "
+        help="submissions at a time (default: the number of processors it may use; "
         "with a GPU half as many again, at most 32 for one)",
     )
     parser.add_argument(
