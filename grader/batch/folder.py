@@ -49,6 +49,10 @@ TRACE = "trace.json.gz"
 EXPORT = "grade.json"
 """For other programs: never read here, but it tells of a grade whose record is missing."""
 
+_WRITTEN = (RECORD, EXPORT, "junit.xml", "results.json", "report.html", "staff.html")
+_ENDS = (b"}\n", b">\n")
+"""What is written of each submission, and the ends of JSON and of XML and HTML."""
+
 _BEGINNING = 4096
 """Bytes of a page's beginning, in which it says what it was made of."""
 
@@ -294,11 +298,16 @@ class OutFolder:
         return _text(path)
 
     def page(self, submission: str, name: str) -> str:
-        """A file that was written of a submission; raises UsageError if it is not there."""
+        """A file that was written of a submission; raises UsageError if it is not there to its end."""
         path = self.path / GRADES / submission / name
-        if not path.is_file():
-            raise UsageError(f"{path}: is missing; `grader report {self.path}` writes it again")
+        if not _is_whole(path):
+            raise UsageError(f"{path}: is missing or damaged; `grader report {self.path}` writes it again")
         return _text(path)
+
+    def is_whole(self, submission: str) -> bool:
+        """Whether what is written of a submission is there to its end: a power cut leaves files cut off."""
+        folder = self.path / GRADES / submission
+        return all(_is_whole(folder / name) for name in _WRITTEN)
 
     def remove_others(self, submissions: Sequence[str]) -> tuple[str, ...]:
         """Move grades of those who are not in the class any more into ``removed/``; gives their ids.
@@ -375,6 +384,15 @@ def _write(path: Path, content: Iterable[bytes]) -> None:
         part.replace(path)
     except OSError as problem:
         raise StorageError(_cannot(path, problem)) from None
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(_ENDS[0]), os.SEEK_END)
+            return file.read() in _ENDS
+    except OSError:  # it is not there, or empty
+        return False
 
 
 def _text(path: Path) -> str:
