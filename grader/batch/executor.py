@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
+    from pathlib import Path
 
     from grader.backends import Backend
     from grader.model import Assignment, Grade, Named, Submission
@@ -122,7 +123,7 @@ def on_this_machine(
     tools: Tools | None,
     backend: Backend,
     jobs: int,
-    trial: Callable[[], Backend] | None = None,
+    trial: Callable[[Path], Backend] | None = None,
 ) -> Executor:
     """Processes of this machine, ``jobs`` at a time; answers need no ``tools``.
 
