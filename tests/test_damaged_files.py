@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from typing import TYPE_CHECKING
 
@@ -77,3 +78,34 @@ def test_an_empty_report_is_given_to_nobody(
     assert run(folder, "feedback") == 2
     assert "report.html: is missing or damaged; `grader report " in capsys.readouterr().err
     assert not (folder / "feedback.zip").exists()
+
+
+def test_a_file_that_cannot_be_written_to_its_end_leaves_nothing(
+    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither of it nor beside it, where room is scarce; the old one stays, and no option is named in vain."""
+    folder = tmp_path / "course"
+    shutil.copytree(graded, folder)
+    before = contents(folder / "out")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8000, limits[1]))
+    try:
+        assert run(folder, "report") == 3
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert contents(folder / "out") == before
+    said = capsys.readouterr().err
+    assert "cannot be written: File too large; use a folder that can be written" in said
+    assert " -o" not in said
+
+
+def test_a_folder_whose_journal_is_gone_is_not_said_to_hold_no_grades(
+    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is missing is named, and what writes it."""
+    folder = tmp_path / "course"
+    shutil.copytree(graded, folder)
+    (folder / "out/journal.jsonl").unlink()
+    assert [run(folder, "rescore"), run(folder, "merge")] == [2, 2]
+    said = "out: journal.jsonl is missing or empty, which says what was graded; grade the class again"
+    assert capsys.readouterr().err.count(said) == 2

@@ -21,7 +21,7 @@ import fcntl
 import json
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -60,6 +60,9 @@ _NO_FOLDER = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 """What stands where the folder should be: a file, or a link that leads to itself."""
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
 @dataclass(frozen=True, slots=True)
 class BatchSession:
     """What decides every grade of a batch beside the submission itself: if it changes, nothing is reused."""
@@ -96,6 +99,9 @@ class OutFolder:
     def graded_session(self) -> BatchSession:
         """What was graded here; raises UsageError where nothing was, or as `session`."""
         session = self.session()
+        if session is None and (self.path / GRADES).is_dir():
+            why = "is missing or empty, which says what was graded"
+            raise UsageError(f"{self.path}: {JOURNAL} {why}; grade the class again")
         if session is None:
             raise UsageError(_no_grades(self.path))
         return session
@@ -383,6 +389,8 @@ def _write(path: Path, content: Iterable[bytes]) -> None:
             file.writelines(content)
         part.replace(path)
     except OSError as problem:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise StorageError(_cannot(path, problem)) from None
 
 
@@ -409,7 +417,8 @@ def _no_grades(path: Path) -> str:
 
 
 def _cannot(path: Path, problem: OSError) -> str:
-    return f"{path}: cannot be written: {problem.strerror}; free some space or choose another folder with -o"
+    hint = "free some space" if problem.errno in _FULL else "use a folder that can be written"
+    return f"{path}: cannot be written: {problem.strerror}; {hint}"
 
 
 def load_grade(out: OutFolder, submission: str) -> Grade:
