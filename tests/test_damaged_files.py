@@ -83,7 +83,7 @@ def test_an_empty_report_is_given_to_nobody(
 def test_a_file_that_cannot_be_written_to_its_end_leaves_nothing(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither of it nor beside it, where room is scarce; the old one stays, and no option is named in vain."""
+    """Neither of it nor beside it, where room is scarce; no option is named that there is not."""
     folder = tmp_path / "course"
     shutil.copytree(graded, folder)
     before = contents(folder / "out")
