@@ -363,7 +363,10 @@ def test_a_folder_with_a_foreign_journal_is_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
-    [("size=24k", "cannot be written"), ("ro,size=1m", "cannot be written")],
+    [
+        ("size=24k", "cannot be written: No space left on device; free some space"),
+        ("ro,size=1m", "cannot be written: Read-only file system; use a folder that can be written"),
+    ],
     ids=["full disk", "read-only"],
 )
 def test_a_disk_that_takes_nothing_more_is_our_error(options: str, says: str, tmp_path: Path) -> None:
@@ -385,7 +388,6 @@ def test_a_disk_that_takes_nothing_more_is_our_error(options: str, says: str, tm
         pytest.skip("this system lets nobody mount in a namespace of their own")
     assert ran.returncode == 3, ran.stderr
     assert says in ran.stderr
-    assert "choose another folder" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 

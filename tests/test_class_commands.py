@@ -199,3 +199,19 @@ def test_an_out_folder_below_a_file_is_a_wrong_use(
     blocked.write_text("in the way")
     assert main(["grade", "tiled-matmul", str(small_class), "-o", str(blocked / "out")]) == 2
     assert "is no folder; choose another one with -o" in capsys.readouterr().err
+
+
+def test_what_was_not_graded_is_tried_again_by_the_same_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class says so, and what helps where too much ran at a time; where all are graded nothing is said."""
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class/ada.yaml").write_text("student: ada\nanswers: {bytes-read: 1}\n")
+    command = ["grade", "memory-analysis", str(tmp_path / "class"), "-o", str(tmp_path / "out")]
+    hint = "run the same command again for what was not graded, with a smaller --jobs"
+    with monkeypatch.context() as context:
+        context.setattr("grader.batch.executor._in_process", lambda *_: 1 // 0)
+        assert main(command) == 3
+    assert hint in capsys.readouterr().err
+    assert main(command) == 0
+    assert hint not in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
@@ -63,12 +64,55 @@ def graded(tmp_path: Path) -> Graded:
 
 
 @pytest.mark.slow
-def test_who_calls_for_ever_in_two_cases_has_less_time_for_launches_in_the_next(graded: Graded) -> None:
-    """All fail, for all took all of the program's own time and more; the third one is stopped earlier."""
-    first, second, third = graded("while (cudaStreamQuery(0) != 17) {}").cases
-    assert first.verdict is second.verdict is third.verdict is Verdict.FAIL
-    assert min(first.seconds or 0, second.seconds or 0) > 5.5
-    assert 3 < (third.seconds or 0) < 5.5
+def test_a_slow_case_is_right_after_any_that_do_not_end(graded: Graded) -> None:
+    """What does not end in a quarter of the time is run again with all of it."""
+    *hanging, last = graded("usleep(1500000);").cases
+    assert [case.verdict for case in hanging] == [Verdict.FAIL, Verdict.FAIL]
+    assert last.verdict is Verdict.PASS
+
+
+MANY = """
+id: wait
+title: Wait
+submission: {kind: program, seconds: 2}
+cases:
+CASES
+rubric:
+  - {id: visible, points: 5, check: exit, status: 0, partial: per-case, cases: shown}
+  - {id: hidden, points: 5, check: exit, status: 0, partial: per-case, cases: late}
+"""
+HOST = r"""#include <cstdlib>
+#include <unistd.h>
+int main(int count, char **arguments) {
+    if (std::atoi(arguments[1]) != 8) for (;;) usleep(100000);
+    usleep(1500000);
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_after_four_cases_that_hang_what_is_slow_is_not_judged(tmp_path: Path) -> None:
+    """It may be right, and twenty cases that hang do not cost twenty times; hidden cases learn why, too."""
+    cases = [
+        f"  - {{id: c{n}, arguments: ['{n}'], tags: [{'late' if n > 6 else 'shown'}]"
+        f"{', visibility: hidden' if n > 6 else ''}}}"
+        for n in range(1, 9)
+    ]
+    (tmp_path / "assignment.yaml").write_text(MANY.replace("CASES", "\n".join(cases)))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
+    plan = pipeline.make_plan(load_assignment(tmp_path), 1, tools, visible_only=False)
+    grade = pipeline.grade(plan, Submission("ada", "wait.cu", HOST.encode(), "0" * 8), tools)
+    assert [case.verdict for case in grade.cases] == [Verdict.FAIL] * 4 + [Verdict.SKIP] * 4
+    assert max(case.seconds or 0 for case in grade.cases[4:]) < 1.9
+    shown, late = (item.result for item in grade.items)
+    assert (shown.verdict, shown.fraction) == (Verdict.FAIL, Fraction(0))
+    assert late.verdict is Verdict.SKIP
+    assert late.message == (
+        "not judged in a hidden case: it did not end in 1 s, and got no more, for 4 other cases did not end"
+        " in 2 s"
+    )
+    assert grade.took_too_much_work
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ def test_it_tells_whose_score_changes_by_how_much(course: Course, capsys: pytest
     assert lines == [
         "ada  100/100 → 50/50  (−50)",
         "bob  10/100 → 10/50  (0)",
-        "2 of 2 grades changed; nothing was run",
+        f"2 of 2 grades changed by the rubric of {course.assignment}; nothing was run",
         "the score changes by −50 to 0, −25 in the mean",
     ]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader import processors
 from grader.cli import main
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     ("command", "device", "chosen", "threads"),
     [
         ("check", "none", None, "1"),
-        ("check", "a-gpu", None, str(min(8, len(os.sched_getaffinity(0))))),
+        ("check", "a-gpu", None, str(min(8, processors.available()))),
         ("check", "none", "4", "4"),
         ("grade", "none", None, "1"),
         ("grade", "a-gpu", None, "1"),

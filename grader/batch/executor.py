@@ -21,7 +21,7 @@ from multiprocessing.forkserver import ensure_running
 from pickle import PicklingError
 from typing import TYPE_CHECKING
 
-from grader import pipeline, staff_code
+from grader import pipeline, processors, staff_code
 from grader.batch.on_trial import on_trial, passed
 from grader.errors import StorageError, described
 from grader.kinds import kind_of
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
+    from pathlib import Path
 
     from grader.backends import Backend
     from grader.model import Assignment, Grade, Named, Submission
@@ -109,11 +110,11 @@ class Executor:
 
 
 def at_once(backend: Backend) -> int:
-    """How many submissions to grade at a time where nobody says: as many as there are cores.
+    """How many submissions to grade at a time where nobody says: as many as there are processors.
 
     Those that wait for a GPU need no core; but more than its queues can use would only wait.
     """
-    cores = len(os.sched_getaffinity(0))
+    cores = processors.available()
     return min(cores * 3 // 2, 16 + 16 * len(backend.pool.gpus)) if backend.pool else cores
 
 
@@ -122,7 +123,7 @@ def on_this_machine(
     tools: Tools | None,
     backend: Backend,
     jobs: int,
-    trial: Callable[[], Backend] | None = None,
+    trial: Callable[[Path], Backend] | None = None,
 ) -> Executor:
     """Processes of this machine, ``jobs`` at a time; answers need no ``tools``.
 

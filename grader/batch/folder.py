@@ -21,7 +21,7 @@ import fcntl
 import json
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -49,11 +49,18 @@ TRACE = "trace.json.gz"
 EXPORT = "grade.json"
 """For other programs: never read here, but it tells of a grade whose record is missing."""
 
+_WRITTEN = (RECORD, EXPORT, "junit.xml", "results.json", "report.html", "staff.html")
+_ENDS = (b"}\n", b">\n")
+"""What is written of each submission, and the ends of JSON and of XML and HTML."""
+
 _BEGINNING = 4096
 """Bytes of a page's beginning, in which it says what it was made of."""
 
 _NO_FOLDER = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 """What stands where the folder should be: a file, or a link that leads to itself."""
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +99,9 @@ class OutFolder:
     def graded_session(self) -> BatchSession:
         """What was graded here; raises UsageError where nothing was, or as `session`."""
         session = self.session()
+        if session is None and (self.path / GRADES).is_dir():
+            why = "is missing or empty, which says what was graded"
+            raise UsageError(f"{self.path}: {JOURNAL} {why}; grade the class again")
         if session is None:
             raise UsageError(_no_grades(self.path))
         return session
@@ -294,11 +304,16 @@ class OutFolder:
         return _text(path)
 
     def page(self, submission: str, name: str) -> str:
-        """A file that was written of a submission; raises UsageError if it is not there."""
+        """A file that was written of a submission; raises UsageError if it is not there to its end."""
         path = self.path / GRADES / submission / name
-        if not path.is_file():
-            raise UsageError(f"{path}: is missing; `grader report {self.path}` writes it again")
+        if not _is_whole(path):
+            raise UsageError(f"{path}: is missing or damaged; `grader report {self.path}` writes it again")
         return _text(path)
+
+    def is_whole(self, submission: str) -> bool:
+        """Whether what is written of a submission is there to its end: a power cut leaves files cut off."""
+        folder = self.path / GRADES / submission
+        return all(_is_whole(folder / name) for name in _WRITTEN)
 
     def remove_others(self, submissions: Sequence[str]) -> tuple[str, ...]:
         """Move grades of those who are not in the class any more into ``removed/``; gives their ids.
@@ -374,7 +389,18 @@ def _write(path: Path, content: Iterable[bytes]) -> None:
             file.writelines(content)
         part.replace(path)
     except OSError as problem:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise StorageError(_cannot(path, problem)) from None
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(_ENDS[0]), os.SEEK_END)
+            return file.read() in _ENDS
+    except OSError:  # it is not there, or empty
+        return False
 
 
 def _text(path: Path) -> str:
@@ -391,7 +417,8 @@ def _no_grades(path: Path) -> str:
 
 
 def _cannot(path: Path, problem: OSError) -> str:
-    return f"{path}: cannot be written: {problem.strerror}; free some space or choose another folder with -o"
+    hint = "free some space" if problem.errno in _FULL else "use a folder that can be written"
+    return f"{path}: cannot be written: {problem.strerror}; {hint}"
 
 
 def load_grade(out: OutFolder, submission: str) -> Grade:

@@ -8,10 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.gpu import fitness
+from grader.sandbox.stopping import file_to_stop_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
+    from pathlib import Path
 
     from grader.backends import Backend
     from grader.gpu.devices import Gpu
@@ -23,19 +25,24 @@ def passed() -> None:
 
 @contextmanager
 def on_trial(
-    backend: Backend, trial: Callable[[], Backend] | None
+    backend: Backend, trial: Callable[[Path], Backend] | None
 ) -> Iterator[tuple[Backend, Callable[[], None]]]:
     """The backend, which uses no GPU before its trial is over, and what waits for that.
 
-    ``trial`` gives the backend with those GPUs that passed, and whoever waits meets what it raises. Where
-    there is none, or no GPU, nothing is waited for.
+    ``trial`` gives the backend with those GPUs that passed, and whoever waits meets what it raises. Its jobs
+    end once the file is there that it is given: whoever stops a class makes it, and does not wait for them.
+    Where there is no trial, or no GPU, nothing is waited for.
     """
     if backend.pool is None or trial is None:
         yield backend, passed
         return
-    with fitness.undecided() as undecided, ThreadPoolExecutor(1) as beside:
-        tried = beside.submit(_decide, undecided, trial)
-        yield backend.awaiting(undecided.path), partial(_wait, tried, undecided)
+    with fitness.undecided() as undecided, file_to_stop_by() as stop_file, ThreadPoolExecutor(1) as beside:
+        tried = beside.submit(_decide, undecided, partial(trial, stop_file))
+        try:
+            yield backend.awaiting(undecided.path), partial(_wait, tried, undecided)
+        except BaseException:
+            stop_file.touch()
+            raise
 
 
 def _wait(tried: Future[None], undecided: fitness.Undecided) -> None:

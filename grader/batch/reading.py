@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import os
 import signal
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
@@ -16,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader import processors
 from grader.batch.folder import load_shown
 from grader.batch.slim import Slimming
 from grader.errors import UsageError
@@ -73,10 +73,10 @@ def readable_grades(out: OutFolder, ids: Iterable[str], jobs: int | None = None)
     """Those of these grades that can be read, as `load_class` gives them, by id and in this order.
 
     What a power cut damaged is left out, so that it is graded again. ``jobs`` processes may be used, by
-    default as many as there are cores.
+    default as many as there are processors.
     """
     names = list(ids)
-    jobs = min(jobs or len(os.sched_getaffinity(0)), _MOST_PROCESSES)
+    jobs = min(jobs or processors.available(), _MOST_PROCESSES)
     shares = [names[first : first + _SHARE] for first in range(0, len(names), _SHARE)]
     slim, read = Slimming(), 0
     grades: dict[str, Grade] = {}

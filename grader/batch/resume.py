@@ -128,7 +128,7 @@ def still_right(
     """Those of the grades of an earlier batch that still hold, by id; all others are to be graded.
 
     They are of the same text and the same student, and not what ``only`` asks for. What else changed about a
-    student is written anew.
+    student is written anew, and so is what was damaged.
     """
     grades = {}
     for submission in submissions:
@@ -136,7 +136,7 @@ def still_right(
         if grade is None or submission.id in only or grade.submission_digest != submission.digest:
             continue
         if _key(grade.hand_in) == _key(submission.hand_in):  # else questions are drawn for another name
-            if grade.hand_in != submission.hand_in:
+            if grade.hand_in != submission.hand_in or not out.is_whole(submission.id):
                 write(out, replace(load_grade(out, submission.id), hand_in=submission.hand_in))
             grades[submission.id] = replace(grade, hand_in=submission.hand_in)
     return grades

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from grader.checks import wording
 from grader.messages import current, text_of
 from grader.model import (
+    NO_MORE_TIME,
     SEVERITIES,
     TOO_MUCH_WORK,
     CheckResult,
@@ -84,11 +85,13 @@ def our_trouble(case: CaseEvidence) -> str:
 def given_up(case: CaseEvidence) -> str:
     """Why a case is not judged and nobody is to blame, as a clause; empty where it is judged.
 
-    How far the threads of a hidden case came would tell of shapes.
+    How far the threads of a hidden case came would tell of shapes; that a program got no more time does not.
     """
-    if case.too_much_work is None:
+    reason = case.too_much_work
+    if reason is None:
         return ""
-    return current().clause(case.too_much_work if is_visible(case) else TOO_MUCH_WORK)
+    is_harmless = is_visible(case) or reason.name == NO_MORE_TIME
+    return current().clause(reason if is_harmless else TOO_MUCH_WORK)
 
 
 def stopped_by(case: CaseEvidence) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import secrets
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader import processors
 from grader.assignment import find_assignment
 from grader.batch import OutFolder
 from grader.cli import arguments, setup
@@ -84,7 +84,7 @@ def executor(options: argparse.Namespace, assignment: Assignment, number: int) -
     with suppress(UsageError):  # of a folder that is none: said when it is locked
         earlier = OutFolder(options.out).session()
     say = partial(setup.console(stderr=True).print, soft_wrap=True)
-    jobs = options.jobs or len(os.sched_getaffinity(0))
+    jobs = options.jobs or processors.available()
     where = schedulers.scheduler(
         options.cluster, nodes=options.nodes or _NODES, jobs=jobs, folder=options.out
     )

@@ -61,6 +61,9 @@ if TYPE_CHECKING:
     from grader.model import Assignment, Grade, Submission
 
 _ENOUGH_TO_WONDER = 3
+_NOT_GRADED = (
+    "run the same command again for what was not graded, with a smaller --jobs where this machine was busy"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +111,7 @@ def _add_class(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--jobs",
         type=arguments.positive,
-        help="submissions at a time (default: the number of cores; "
+        help="submissions at a time (default: the number of processors it may use; "
         "with a GPU half as many again, at most 32 for one)",
     )
     parser.add_argument(
@@ -343,6 +346,7 @@ def _code(
 ) -> int:
     """The exit code; a class of which it may not be that of the assignment is a question."""
     if any(grade.verdict is Verdict.ERROR for grade in grades):
+        _say([_NOT_GRADED])
         return setup.OURS
     if doubt := _wonder(grades):
         question = f"is `{assignment.id}` the assignment that these are for?"

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader import __version__
+from grader import __version__, processors
 from grader.cli import interruption
 from grader.errors import GraderError
 from grader.text import escaped
@@ -208,7 +208,7 @@ def _spare_threads(command: str) -> None:
     work.
     """
     is_large = command == "check" and any(device.exists() for device in _GPU_DEVICES)
-    threads = min(_THREADS, len(os.sched_getaffinity(0))) if is_large else 1
+    threads = min(_THREADS, processors.available()) if is_large else 1
     os.environ.setdefault("OPENBLAS_NUM_THREADS", str(threads))
 
 

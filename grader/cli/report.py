@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.class_page import class_files
-from grader.batch.folder import load_grade
+from grader.batch.folder import EXPORT, RECORD, load_grade
 from grader.batch.reading import load_class, must_be_of_one_version
 from grader.cli import arguments, setup
 from grader.errors import UsageError
-from grader.reports import files
+from grader.reports import files, grade_json
 from grader.reports.audience import SHOWN
 
 if TYPE_CHECKING:
@@ -62,12 +62,13 @@ def _written(out: OutFolder, options: argparse.Namespace) -> Sequence[Grade]:
     must_be_of_one_version(out, grades)
     released = _releasing(out, ids, options)
     for name in ids:
-        grade = released(load_grade(out, name))
+        stored = load_grade(out, name)
+        grade = released(stored)
         source, further = out.source_lines(grade), out.further_lines(grade)
         trace = out.trace(grade)
         written = files.of_submission(grade, options.released, source=source, further=further, trace=trace)
-        del written["record.json"], written["grade.json"]  # they stay as it was graded
-        out.write(written, grade.submission_id)
+        del written[RECORD]
+        out.write(written | {EXPORT: grade_json.dump(stored)}, name)  # both tell what was graded
     out.write(class_files(out, grades))
     return grades
 

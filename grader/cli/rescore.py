@@ -38,11 +38,11 @@ def run(options: argparse.Namespace) -> int:
     assignment = setup.graded_assignment(options.assignment, session)
     with out.locked("wait for it"):
         changes = rescore(out, session, assignment)
-    _print(changes)
+    _print(changes, assignment.path)
     return setup.OURS if any(change.after.verdict is Verdict.ERROR for change in changes) else 0
 
 
-def _print(changes: tuple[Regraded, ...]) -> None:
+def _print(changes: tuple[Regraded, ...], rubric: Path) -> None:
     """How many scores changed, by how much, and whose."""
     console = setup.console()
     changed = [change for change in changes if change.alters_grade]
@@ -51,7 +51,8 @@ def _print(changes: tuple[Regraded, ...]) -> None:
         name = one_line(change.after.submission_id, 40)
         before, after = (_score(grade) for grade in (change.before, change.after))
         console.print(f"{name:<{room}}  {before} → {after}  ({wording.signed(change.difference)})")
-    console.print(f"{len(changed)} of {len(changes)} grades changed; nothing was run")
+    how_many = f"{len(changed)} of {len(changes)} grades changed"
+    console.print(f"{how_many} by the rubric of {rubric}; nothing was run", soft_wrap=True)
     if changed:
         mean = sum((change.difference for change in changes), Fraction(0)) / len(changes)
         lowest, highest = (end(change.difference for change in changes) for end in (min, max))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from grader.data_files import caches_folder
 from grader.errors import OurError, StorageError, UsageError
 from grader.nvcc.cache import builds_folder
 from grader.reports.wording import unscored
+from grader.sandbox.stopping import StoppableSandbox
 from grader.submission import read_submission, wanted_by
 from grader.text import count, quoted
 
@@ -64,12 +66,14 @@ def backend(options: argparse.Namespace, tools: Tools, gpus: tuple[Gpu, ...]) ->
     return backends.prepare(options.backend, tools, gpus, options.races)
 
 
-def on_trial(backend: Backend, tools: Tools) -> Backend:
+def on_trial(backend: Backend, tools: Tools, stop_file: Path) -> Backend:
     """The backend with what passed its trial, as before a batch; the rest is told of.
 
-    Raises OurError where nothing of it can be trusted, with what was wrong.
+    Raises OurError where nothing of it can be trusted, with what was wrong, and where ``stop_file`` is there.
     """
-    fit, problems = backend.tried(tools)
+    fit, problems = backend.tried(replace(tools, sandbox=StoppableSandbox(tools.sandbox, stop_file)))
+    if stop_file.exists():
+        raise OurError("the trial of the GPUs was stopped")
     for problem in problems:
         console(stderr=True).print(f"not used: {problem}")
     return fit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grader import steps
+from grader import processors, steps
 from grader.backends import AUTO, CHOICES
 from grader.cli import arguments, interruption, setup
 from grader.cli.progress import in_words
@@ -37,8 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--jobs",
         type=arguments.positive,
-        default=os.cpu_count() or 1,
-        help="mutants at a time (default: the number of cores)",
+        default=processors.available(),
+        help="mutants at a time (default: the number of processors it may use)",
     )
     parser.add_argument(
         "--seed",

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from grader import processors
 from grader.errors import OurError, StorageError
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def tools_at_once(gpu: Gpu) -> int:
 
     Each takes a processor, and most of a GiB.
     """
-    most = min(len(os.sched_getaffinity(0)), gpu.memory_bytes >> 30)
+    most = min(processors.available(), gpu.memory_bytes >> 30)
     return max(LEAST_TOOLS, min(MOST_TOOLS, most // 2))
 
 

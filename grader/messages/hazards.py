@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.model import Clause, FindingCode
+from grader.model import NO_MORE_TIME, Clause, FindingCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -232,6 +232,9 @@ _STUCK_CLAUSES: Mapping[str, str] = {
     "still-runs": "it still runs",
     "few-do-all": ", so that a few threads do the work of all",
     "too-much-work-in": f"{{reason}}; this is {{launch}}; {_SMALLER}",
+    NO_MORE_TIME: (
+        "it did not end in {less} s, and got no more, for {count} other cases did not end in {all} s"
+    ),
     "launches-took": f"{_TOO_MUCH}: the program's launches took {{seconds:,}} s; {_SMALLER}",
     "too-large": (
         f"{_TOO_MUCH}: {{launch}}: {{took}}, all would take {{all}}; launches may take {{allowed}} in "

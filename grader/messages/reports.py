@@ -17,7 +17,7 @@ _HEADINGS: Mapping[str, str] = {
     "not-graded-submission": "not graded, through no fault of the submission: {reason}",
     "not-graded-file": "not graded, through no fault of the file: {reason}",
     "no-score-yet": (
-        "no score yet: what took too much work to be judged here is for the course's staff to decide"
+        "no score yet: what took too long to be judged here is for the course's staff to decide"
     ),
     "nothing-to-judge": "nothing could be judged here",
     "see-below": "see below",
@@ -235,7 +235,7 @@ KINDS: Mapping[str, str] = {
 
 _NOTES: Mapping[str, str] = {
     "note-error": "error of ours: {reason}",
-    "note-too-much-work": "not judged as a whole: too much work for the emulator",
+    "note-too-much-work": "not judged as a whole: it takes too long",
     "note-line": "{what}, line {line}",
     "note-lines": "{what}, lines {line} and {other_line}",
     "lookalike": "`{name}` looks like `{other}`, but has {letters}",
@@ -258,7 +258,7 @@ _TABLE: Mapping[str, str] = {
     "class-submissions-one": "{count} submission",
     "class-full": "{count} with full marks",
     "class-not-graded": "{count} not graded, through no fault of theirs",
-    "class-unjudged": "{count} to look at, with too much work for the emulator",
+    "class-unjudged": "{count} to look at, not judged as a whole",
     "class-mean": "mean {points}",
 }
 

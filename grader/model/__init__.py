@@ -31,6 +31,7 @@ from grader.model.estimate import (
     ordered_limits,
 )
 from grader.model.findings import (
+    NO_MORE_TIME,
     TOO_MUCH_WORK,
     Access,
     Clause,
@@ -108,6 +109,7 @@ __all__ = [
     "MOST_IN_BLOCK",
     "MOST_IN_GRID",
     "MOST_THREADS",
+    "NO_MORE_TIME",
     "PIPES",
     "PROBLEMS",
     "SEVERITIES",

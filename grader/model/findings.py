@@ -230,6 +230,9 @@ class Clause:
 Detail: TypeAlias = int | str | tuple[int, ...] | tuple[str, ...] | tuple[Clause, ...]
 """A number, a name, several lines, extents or names, or clauses, that a sentence needs."""
 
+NO_MORE_TIME = "no-more-time"
+"""The name of a clause: why a program that does not end in a part of its time was given no more."""
+
 TOO_MUCH_WORK = Clause("too-much-work")
 """That a launch was given up, without a reason that would tell of its shape."""
 

@@ -297,7 +297,7 @@ class Compiler:
         if outcome.starved:
             raise OurError(
                 f"the compiler was not done after {outcome.seconds:.0f} s, for this machine was too busy to "
-                "let it work; try again while less runs here, or, of a class, with a smaller -j"
+                "let it work; try again while less runs here"
             )
         raise self._stopped(self._why_stopped(outcome))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import sys
 import threading
 from contextlib import ExitStack
@@ -155,7 +154,7 @@ def test_a_gpu_has_so_many_slots_for_jobs_of_a_kind() -> None:
 
 def test_a_small_gpu_has_fewer_tools_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of a kind for each two processors and each two GiB, and two of them always."""
-    monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(64)))
+    monkeypatch.setattr("grader.processors.available", lambda: 64)
     gpus = [replace(GPU, memory_bytes=gigabytes << 30) for gigabytes in (2, 8, 80)]
     assert list(map(devices.tools_at_once, gpus)) == [2, 4, 8]
 
@@ -189,6 +188,6 @@ def test_so_many_submissions_are_under_way_that_a_gpu_is_never_without_one(
     monkeypatch: pytest.MonkeyPatch, cores: int, gpus: int, expected: int
 ) -> None:
     """More than its queues can use would only wait for each other."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
+    monkeypatch.setattr("grader.processors.available", lambda: cores)
     backend = GpuBackend(GpuPool((GPU,) * gpus, "python3", ())) if gpus else EmulatorBackend()
     assert at_once(backend) == expected

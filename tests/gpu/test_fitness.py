@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,16 +26,16 @@ from grader.gpu import devices, fitness
 from grader.gpu.pool import GpuPool
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.sandbox import Job, Limits, LocalSandbox
 from tests.bundled import bundled
-from tests.gpu.pretend import GPU
+from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:
     from grader.backends import Backend
-    from grader.sandbox import Job, Result
+    from grader.sandbox import Result
 
 OTHER = replace(GPU, uuid="GPU-11111111-0000-4000-8000-000000000000")
-POOL = GpuPool((GPU, OTHER), "python3", ())
+POOL = GpuPool((GPU, OTHER), "python3", (("sm_90", b"helper"),), "compute-sanitizer")
 BROKEN = b"__global__ void matmul(float *a) { no }\n"
 PATIENCE = 60
 """Seconds after which a test gives up."""
@@ -67,7 +68,7 @@ def test_whoever_stops_a_class_waits_for_no_submission_that_waits_for_the_trial(
     """No GPU has passed then, even before the trial is over."""
     over = threading.Event()
 
-    def trial() -> Backend:
+    def trial(_stop_file: Path) -> Backend:
         assert over.wait(PATIENCE)
         return GpuBackend(POOL)
 
@@ -81,6 +82,45 @@ def test_whoever_stops_a_class_waits_for_no_submission_that_waits_for_the_trial(
         over.set()
         assert not still_waits
         assert waiting.result(PATIENCE) == ()
+
+
+class Stuck(PretendGpu):
+    """Each job waits for the GPU, which somebody else has."""
+
+    def run(self, job: Job) -> Result:
+        """Until it is ended, or its time is over; keeps how it ended."""
+        if not job.gpu:
+            return super().run(job)
+        self.jobs.append(job)
+        waiting = Job(("sleep", "1000"), limits=Limits(wall_seconds=PATIENCE), stop_file=job.stop_file)
+        result = LocalSandbox().run(waiting)
+        assert result.outcome.seconds < PATIENCE, "nobody ended it"
+        self.ended += 1
+        return result
+
+    ended = 0
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt(), OurError("no plan can be made")])
+def test_whoever_stops_a_class_does_not_wait_for_the_jobs_of_the_trial(
+    problem: BaseException, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are ended, and nothing is said of GPUs that were not tried to the end."""
+    device, backend = Stuck(), GpuBackend(POOL)
+    trial = partial(setup.on_trial, backend, Tools(find_toolchain(), device, tmp_path))
+
+    def stopped_during_the_trial() -> None:
+        with on_trial(backend, trial):
+            until = time.monotonic() + PATIENCE
+            while len(device.jobs) < len(POOL.gpus):
+                assert time.monotonic() < until, "the trial does not begin"
+                time.sleep(0.01)
+            raise problem
+
+    with pytest.raises(type(problem)):
+        stopped_during_the_trial()
+    assert device.ended == len(device.jobs)
+    assert "not used" not in capsys.readouterr().err
 
 
 def test_a_trial_that_nobody_decides_any_more_passes_no_gpu(tmp_path: Path) -> None:
@@ -119,7 +159,7 @@ def test_submissions_are_compiled_while_gpus_are_on_trial(tmp_path: Path) -> Non
     sandbox, backend = Noting(), GpuBackend(POOL)
     sandbox.marker = tmp_path / "compiled"
 
-    def trial() -> Backend:
+    def trial(_stop_file: Path) -> Backend:
         until = time.monotonic() + PATIENCE
         while not sandbox.marker.exists():
             assert time.monotonic() < until, "nothing was compiled"

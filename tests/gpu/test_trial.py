@@ -157,7 +157,7 @@ def test_a_batch_stops_where_no_gpu_can_be_trusted(cache: Path) -> None:
     """With our error: else everybody would pass."""
     tools = Tools(find_toolchain(), PretendGpu(reverses), cache)
     with pytest.raises(OurError, match=r"no GPU here can be trusted with grades: .*did not find the planted"):
-        setup.on_trial(GpuBackend(POOL), tools)
+        setup.on_trial(GpuBackend(POOL), tools, cache / "stop")
 
 
 def test_a_batch_goes_on_with_the_gpus_that_are_fit(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,7 +172,7 @@ def test_a_batch_goes_on_with_the_gpus_that_are_fit(cache: Path, capsys: pytest.
             return super().run(job)
 
     tools = Tools(find_toolchain(), OneIsBlind(reverses), cache)
-    backend = setup.on_trial(GpuBackend(replace(POOL, gpus=(GPU, OTHER))), tools)
+    backend = setup.on_trial(GpuBackend(replace(POOL, gpus=(GPU, OTHER))), tools, cache / "stop")
     assert backend.pool is not None
     assert backend.pool.gpus == (GPU,)
     assert "not used: Another GPU" in capsys.readouterr().err.replace("\n", " ")

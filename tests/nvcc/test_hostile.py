@@ -184,7 +184,11 @@ NO_PROCESS = (
         (Outcome(Status.EXIT, 1, b"", b"cannot write: No space left on device", 0.1), StorageError, "full"),
         (Outcome(Status.EXIT, 1, b"", b"cannot write: Disk quota exceeded", 0.1), StorageError, "full"),
         (Outcome(Status.EXIT, 1, b"", NO_PROCESS, 0.1), OurError, "this machine runs as many as it may"),
-        (Outcome(Status.TIME, -9, b"", b"", 60.0, starved=True), OurError, "this machine was too busy"),
+        (
+            Outcome(Status.TIME, -9, b"", b"", 60.0, starved=True),
+            OurError,
+            "too busy to let it work; try again while less runs here$",
+        ),
         (
             Outcome(
                 Status.EXIT,

@@ -70,7 +70,7 @@ def test_why_there_is_no_score_is_said_in_the_course_s_words() -> None:
 def test_what_staff_have_to_decide_has_no_score_either() -> None:
     """A case that was given up, a hidden one too, is not a student's loss: staff are asked."""
     results = _results(sample_grades.given_up())
-    assert results["output"].startswith("no score yet: what took too much work to be judged here")
+    assert results["output"].startswith("no score yet: what took too long to be judged here")
     assert not [test for test in results["tests"] if "score" in test]
     assert "score" not in results
 

@@ -24,7 +24,17 @@ from grader.kinds.program.limits import THREADS, limits_of, shorter, with_launch
 from grader.kinds.program.on_emulator import EmulatedDevice, sums
 from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.messages import clause, text_of
-from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
+from grader.model import (
+    NO_MORE_TIME,
+    Build,
+    CaseEvidence,
+    Clause,
+    Evidence,
+    Finding,
+    FindingKind,
+    ProgramRun,
+    Visibility,
+)
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.nvcc.runtime import call_lines
 from grader.nvcc.units import label_of
@@ -65,9 +75,8 @@ WATCHED = (
 _WATCHING = ("races", "memory", "host", "kernel-output", "streams", "structure", "traffic")
 """The checks that judge it."""
 
-_HANGS = 2
-"""Cases that did not end after which others get less time. A program that hangs in one only may be slow, and
-right, in all others."""
+_HANGS, _MOST_HANGS = 2, 4
+"""Cases that did not end after which others get less time at first, and after which they get no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +160,14 @@ def merged(case: CaseEvidence, emulated: CaseEvidence, looked_at: frozenset[str]
         case,
         comparisons=(*case.comparisons, *(c for c in emulated.comparisons if c.array not in compared_here)),
         findings=(*case.findings, *findings),
-        too_much_work=emulated.too_much_work,
+        too_much_work=case.too_much_work or emulated.too_much_work,
         counters=emulated.counters,
         uncounted=reason,
         kernels=emulated.kernels,
         launches=emulated.launches,
         streams=emulated.streams,
         staged_streams=emulated.staged_streams,
-        undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
+        undecided=(*case.undecided, *((str(kind), reason) for kind in WATCHED if reason)),
     )
 
 
@@ -183,7 +192,6 @@ def run_cases(
     """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
 
     ``observation`` is what is wanted of launches, if that does not follow from the plan.
-    A case that does not end costs its time; after _HANGS of them others get less, for most will not end.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None, emulated=bool(built.ptx))
     cases: list[CaseEvidence] = []
@@ -202,10 +210,9 @@ def run_cases(
             )
             for number, case in enumerate(plan.cases, start=1):
                 begin(Step("case", case.id, number, len(plan.cases)))
-                evidence = runner.with_build(builds, case).evidence(case, limits)
+                hangs = sum(map(_never_ended, cases))
+                evidence = runner.with_build(builds, case).evidence_in_time(case, limits, hangs)
                 cases.append(replace(evidence, baselines=baselines.get(case.id, ())))
-                if sum(map(_never_ended, cases)) == _HANGS:
-                    limits = shorter(plan.assignment.program, limits)
     except OurError as problem:
         cases += _all_failed(plan, str(problem))[len(cases) :]
     return Ran(repaired(tuple(cases), first or built, submission, trials), submission.file, first, executed)
@@ -214,6 +221,18 @@ def run_cases(
 def _never_ended(case: CaseEvidence) -> bool:
     """Whether the program itself did not come to its end in a case, and not its launches."""
     return case.program is not None and case.program.ending == Status.TIME and not case.too_much_work
+
+
+def _given_up(evidence: CaseEvidence, less: Limits, limits: Limits, hangs: int) -> CaseEvidence:
+    """The evidence of a case of which nobody knows whether it would have ended."""
+    seconds = (("less", f"{less.wall_seconds:g}"), ("count", hangs), ("all", f"{limits.wall_seconds:g}"))
+    reason = Clause(NO_MORE_TIME, seconds)
+    return replace(evidence, findings=(), too_much_work=reason, undecided=_undecided(reason))
+
+
+def _undecided(reason: Clause) -> Named[str]:
+    """What stays open of a case that is given up."""
+    return tuple((str(kind), clause(reason)) for kind in (*WATCHED, FindingKind.WRONG_OUTPUT))
 
 
 def _all_failed(plan: Plan, reason: str) -> tuple[CaseEvidence, ...]:
@@ -244,6 +263,20 @@ class _Runner:
         """The runner of what a case runs; what another build executes says nothing of this one's kernels."""
         built = builds.of(case)
         return self if built is self.built else replace(self, built=built, executed={}, trials=Trials())
+
+    def evidence_in_time(self, case: Case, limits: Limits, hangs: int) -> CaseEvidence:
+        """What a case shows after so many ``hangs``: each costs all of its time, and most do not stay alone.
+
+        After _HANGS a case gets less at first, and all of it where it does not end then: it may be slow, and
+        right. After _MOST_HANGS it gets no more, and is not judged.
+        """
+        less = shorter(self.plan.assignment.program, limits) if hangs >= _HANGS else limits
+        evidence = self.evidence(case, less)
+        if less == limits or not _never_ended(evidence):
+            return evidence
+        if hangs < _MOST_HANGS:
+            return self.evidence(case, limits)
+        return _given_up(evidence, less, limits, hangs)
 
     def evidence(self, case: Case, limits: Limits) -> CaseEvidence:
         """What a case shows; whatever fails on our side is in its ``error``."""
@@ -304,8 +337,7 @@ class _Runner:
         reason = None if in_time else device.why_host_was_stopped(seconds)
         run = replace(run, reason=reason, failed_call=device.failed_call(run))
         too_much = device.too_much_work(run.seconds, interface.seconds, in_time=in_time)
-        unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
-        undecided = tuple((str(kind), clause(too_much)) for kind in unknown)
+        undecided = _undecided(too_much) if too_much else ()
         if too_much and not in_time:
             return CaseEvidence(
                 case, completed=False, too_much_work=too_much, undecided=undecided, program=run
