@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -40,37 +40,42 @@ class PrestartedTools:
     """Runs of tools on one GPU that wait for launches, which each of them gets once, from any thread."""
 
     gpu: Gpu
-    _folder: Path
-    _runs: dict[str, Future[Result | None]] = field(default_factory=dict)
+    folder: Path
+    runs: dict[str, Future[Result]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __contains__(self, tool: str) -> bool:
         """Whether a tool still waits for its launches."""
         with self._lock:
-            return tool in self._runs and not self._runs[tool].done()
+            return tool in self.runs and not self.runs[tool].done()
 
     def result(self, tool: str, launches: JobLaunches) -> Result | None:
         """What came of these launches under a tool; None where it does not wait for any (more)."""
         with self._lock:
-            run = self._runs.pop(tool, None)
+            run = self.runs.pop(tool, None)
         if run is None or run.done():
             return None
-        archive = _archive(self._folder, tool)
+        archive = _archive(self.folder, tool)
         beginning = archive.with_suffix(".new")
-        beginning.write_bytes(packed(launches))
-        beginning.chmod(0o644)  # jobs of a container are somebody else
-        beginning.rename(archive)
         try:
+            beginning.write_bytes(packed(launches))
+            beginning.chmod(0o644)  # jobs of a container are somebody else
+            beginning.rename(archive)
             return run.result()
-        except OurError:  # a run that begins now may do better, or says why it cannot
+        except (OSError, OurError):  # a run that begins now may do better, or says why it cannot
+            self._stop(tool)
             return None
 
     def end(self, besides: Collection[str] = ()) -> None:
         """End the runs that wait, ``besides`` some, without waiting for their end."""
         with self._lock:
-            for tool in self._runs.keys() - set(besides):
-                del self._runs[tool]
-                _stop_file(self._folder, tool).touch()
+            for tool in self.runs.keys() - set(besides):
+                del self.runs[tool]
+                self._stop(tool)
+
+    def _stop(self, tool: str) -> None:
+        with suppress(OSError):  # it ends by itself when it has waited long enough
+            _stop_file(self.folder, tool).touch()
 
 
 @contextmanager
@@ -88,19 +93,21 @@ def begun(
     """
     with channel() as folder, ThreadPoolExecutor(max(1, len(names))) as threads:
 
-        def run(tool: str) -> Result | None:
+        def run(tool: str, slot: ExitStack) -> Result:
             archive, stop_file = _archive(folder, tool), _stop_file(folder, tool)
             command, files = sanitizer.command(tool, program), sanitizer.files(tool)
             job = shared_job(where, _NOTHING, command, files, awaits=str(archive))
             limits = replace(job.limits, wall_seconds=job.limits.wall_seconds + SECONDS["await"])
-            with devices.slot_if_free(gpu, devices.SHARED) as is_free:
-                if not is_free or stop_file.exists():
-                    return None
-                with new_stage(folder) as tools:
-                    return tools.sandbox.run(replace(job, limits=limits, stop_file=str(stop_file)))
+            with slot, new_stage(folder) as tools:
+                return tools.sandbox.run(replace(job, limits=limits, stop_file=str(stop_file)))
 
-        in_turn = sorted(names, key=lambda tool: tool != "racecheck")
-        prestarted = PrestartedTools(gpu, folder, {tool: threads.submit(run, tool) for tool in in_turn})
+        prestarted = PrestartedTools(gpu, folder)
+        for tool in sorted(names, key=lambda tool: tool != "racecheck"):
+            slot = ExitStack()
+            if slot.enter_context(devices.slot_if_free(gpu, devices.SHARED)):
+                prestarted.runs[tool] = threads.submit(run, tool, slot)
+            else:
+                slot.close()
         try:
             yield prestarted
         finally:
