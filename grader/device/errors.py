@@ -150,7 +150,7 @@ class HostCode(StrEnum):
     LIBRARY_BEYOND_ARRAY = "library-beyond-array"
     LIBRARY_WITHOUT_ARRAY = "library-without-array"
     LIBRARY_MISALIGNED = "library-misaligned"
-    """A call of cuBLAS is given what is no device memory, is not all that it takes, or starts in a number."""
+    """A library is given what is no device memory, is not all that it takes, or starts in a number."""
     UNSUPPORTED = "unsupported"
 
 
