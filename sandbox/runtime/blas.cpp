@@ -49,7 +49,7 @@ cublasStatus_t multiply(cublasHandle_t handle, bool transposed_a, bool transpose
     payload.add(std::uint32_t{sizeof(Real)}).add(std::uint32_t{transposed_a}).add(std::uint32_t{transposed_b});
     payload.add(m).add(n).add(k).add(static_cast<double>(*alpha)).add(static_cast<double>(*beta));
     payload.add(a.start).add(a.leading).add(b.start).add(b.leading).add(c.start).add(c.leading);
-    return status_of(compute(Operation::multiply, payload.add(handle->stream), caller).code);
+    return status_of(compute(Operation::multiply, payload.add(handle->stream), handle->stream, caller).code);
 }
 
 template <typename Real>
@@ -95,7 +95,7 @@ cublasStatus_t combine(Vectors which, cublasHandle_t handle, int n, Real factor,
     Payload payload;
     payload.add(which).add(std::uint32_t{sizeof(Real)}).add(n).add(static_cast<double>(factor));
     payload.add(x).add(incx).add(y).add(incy).add(handle->stream);
-    Answer answer = compute(Operation::combine, payload, caller);
+    Answer answer = compute(Operation::combine, payload, handle->stream, caller);
     if (answer.code == cudaSuccess && gives_number) *result = static_cast<Real>(answer.next<double>());
     return status_of(answer.code);
 }

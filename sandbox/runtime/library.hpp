@@ -9,8 +9,8 @@
 
 namespace standin {
 
-// What a library's call asks of the device, as a launch does.
-Answer compute(Operation operation, const Payload &payload, const void *caller);
+// What a library's call asks of the device for a stream, as a launch does.
+Answer compute(Operation operation, const Payload &payload, cudaStream_t stream, const void *caller);
 
 // The handles of one library that are in use; any other may be a pointer to nothing.
 template <typename State> class LiveHandles {

@@ -66,6 +66,12 @@ Payload request(const curandGenerator_st &generator, const Draw &draw, std::size
     return payload.add(target).add(generator.stream);
 }
 
+cudaError_t draw_on_device(const curandGenerator_st &generator, const Draw &draw, std::size_t width,
+                           const void *numbers) {
+    Payload payload = request(generator, draw, width, 0, draw.count, numbers);
+    return compute(Operation::draw, payload, generator.stream, draw.caller).code;
+}
+
 // The program's own memory is written here, piece by piece: a fault in it has a line.
 template <typename Number>
 cudaError_t draw_here(const curandGenerator_st &generator, const Draw &draw, Number *numbers) {
@@ -85,11 +91,8 @@ template <typename Number> curandStatus_t generate(curandGenerator_t generator, 
     bool is_in_pairs = draw.distribution == Distribution::normal || draw.distribution == Distribution::log_normal;
     if (is_in_pairs && draw.count % 2) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     if (!draw.count) return CURAND_STATUS_SUCCESS;
-    cudaError_t code =
-        generator->on_host
-            ? draw_here(*generator, draw, numbers)
-            : compute(Operation::draw, request(*generator, draw, sizeof(Number), 0, draw.count, numbers), draw.caller)
-                  .code;
+    cudaError_t code = generator->on_host ? draw_here(*generator, draw, numbers)
+                                          : draw_on_device(*generator, draw, sizeof(Number), numbers);
     if (code != cudaSuccess) return CURAND_STATUS_LAUNCH_FAILURE;
     generator->position += draw.count;
     return CURAND_STATUS_SUCCESS;
