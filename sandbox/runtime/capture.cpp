@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,7 @@ struct Captures {
     std::mutex mutex;
     std::map<cudaStream_t, Member> members;
     std::map<cudaEvent_t, Mark> marks;
+    std::set<cudaEvent_t> recorded; // outside of captures; to wait for any other is no wait
     LiveHandles<Recording> graphs;
     LiveHandles<Executable> executables;
 };
@@ -201,9 +203,10 @@ std::optional<cudaError_t> captured(cudaStream_t stream, const Work &work) {
 
 std::optional<cudaError_t> captured_record(cudaEvent_t event, cudaStream_t stream) {
     std::lock_guard guard(captures().mutex);
-    captures().marks.erase(event);
+    captures().marks.erase(event), captures().recorded.erase(event);
     std::optional<cudaError_t> refusal;
     Member *member = member_of(stream, refusal);
+    if (!member && !refusal) captures().recorded.insert(event);
     if (!member) return refusal;
     captures().marks[event] = {member->capture, stream, member->asked};
     member->capture->recording.used.events[event] = nullptr;
@@ -221,7 +224,10 @@ std::optional<cudaError_t> captured_wait(cudaStream_t stream, cudaEvent_t event)
     Member *member = member_of(stream, refusal);
     auto mark = captures().marks.find(event);
     if (refusal || (!member && mark == captures().marks.end())) return refusal;
-    if (mark == captures().marks.end()) return invalidated(*member->capture, cudaErrorStreamCaptureIsolation);
+    if (mark == captures().marks.end()) {
+        if (!captures().recorded.count(event)) return cudaSuccess;
+        return invalidated(*member->capture, cudaErrorStreamCaptureIsolation);
+    }
     auto [capture, recorded, asked] = mark->second;
     if (capture->is_broken) return cudaErrorStreamCaptureInvalidated;
     if (member && member->capture != capture) return invalidated(*capture, cudaErrorStreamCaptureMerge);

@@ -36,9 +36,9 @@ CALLS_FOR_CAPTURE = {
         _BEGIN
         + "cudaMemsetAsync(d, 1, 4, s); cudaStreamEndCapture(s, &graph);"
         + "cudaGraphInstantiate(&exec, graph, 0), cudaGraphDestroy(graph), cudaStreamDestroy(s);"
-        + "cudaGraphLaunch(exec, t), cudaStreamSynchronize(t); show(); SAY(cudaGraphDestroy(graph));"
+        + "cudaGraphLaunch(exec, t), cudaStreamSynchronize(t); show();"
         + "SAY(cudaGraphLaunch(nullptr, t));",
-        "11110000\ncudaErrorInvalidValue\ncudaErrorInvalidValue\n",
+        "11110000\ncudaErrorInvalidValue\n",
     ),
     "another stream joins a capture by events, and is joined": Case(
         _FORK
@@ -108,6 +108,14 @@ CALLS_FOR_CAPTURE = {
         "SAY(cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal)); SAY(cudaStreamEndCapture(t, &graph));",
         "cudaErrorStreamCaptureIsolation\ncudaErrorIllegalState\ncudaErrorStreamCaptureUnsupported\n"
         "cudaErrorIllegalState\n",
+    ),
+    "an event that was never recorded is no wait": Case(
+        _BEGIN
+        + "SAY(cudaStreamWaitEvent(s, fork, 0)); cudaMemsetAsync(d, 1, 4, s);"
+        + _END
+        + _LAUNCH
+        + "show();",
+        "cudaSuccess\ncudaSuccess\n11110000\n",
     ),
     "a function of the host is called each time": Case(
         _BEGIN
