@@ -78,7 +78,7 @@ def _together(job: Job, results: Results, begun: float) -> None:
         if kind == "device":
             results.device, results.seconds["context"] = value
         else:
-            results.done({at: job.cases[at]["name"] for at in value})
+            results.done(value)
         results.write()
 
     work_off_together(job, tell)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arena import Exact
+from awaited import with_launches
 from case import laid_out
 from tasks import PATIENCE, codes_of, give_way
 
@@ -28,10 +29,12 @@ AT_ONCE = 32
 def work_off_together(job: Job, tell: Tell) -> None:
     """Launch all cases in this process; raises DeviceFault at the first that goes wrong.
 
-    No wave begins while others time their kernels, unless all the time for waiting is over.
+    The names of those that are done are told, by their numbers. No wave begins while others time their
+    kernels, unless all the time for waiting is over.
     """
     patience = PATIENCE
     device = job.device(tell)
+    job = with_launches(job)
     codes = codes_of(job, device)
     streams = device.streams(AT_ONCE)
     for wave in _waves(job):
@@ -43,7 +46,7 @@ def work_off_together(job: Job, tell: Tell) -> None:
         device.synchronize()
         for launch in launches:
             launch.arena.release()
-        tell("done", wave)
+        tell("done", {at: job.cases[at]["name"] for at in wave})
 
 
 def _laid_out(job: Job, device: Device, codes: dict[str, Code], at: int) -> LaidOut:

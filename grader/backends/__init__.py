@@ -8,6 +8,7 @@ attribute of it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -17,6 +18,7 @@ from grader.gpu import RaceJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from typing import Self
 
     from grader.backends.emulated_kernel import EmulatedKernel
@@ -129,6 +131,10 @@ class Backend(ABC):
     def awaiting(self, trial: str) -> Self:  # noqa: ARG002 - for GPUs
         """The backend that uses no GPU before that trial is over; see `grader.gpu.fitness`."""
         return self
+
+    def prestarted(self, tools: Tools) -> AbstractContextManager[Self]:  # noqa: ARG002 - for GPUs
+        """The backend for one submission that is not built yet, with all started that can be before it is."""
+        return nullcontext(self)
 
     @abstractmethod
     def run(

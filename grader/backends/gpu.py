@@ -10,6 +10,7 @@ sees every access. Findings are everybody's, each told once with all who saw it 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,7 +25,7 @@ from grader.messages import clause
 from grader.model import Clause, Finding, FindingKind, Run, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Self
 
     from grader.backends import PreparedCase
@@ -77,6 +78,12 @@ class GpuBackend(Backend):
     def awaiting(self, trial: str) -> Self:
         """The backend that uses none of its GPUs before that trial is over."""
         return replace(self, gpus=replace(self.gpus, trial=trial))
+
+    @contextmanager
+    def prestarted(self, tools: Tools) -> Iterator[Self]:
+        """The backend with compute-sanitizer's tools started, whose contexts take as long as a build."""
+        with pool.with_prestarted_tools(self.gpus, tools) as gpus:
+            yield replace(self, gpus=gpus)
 
     def run(
         self,

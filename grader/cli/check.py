@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,7 +125,9 @@ def _graded(
     loaded = time.perf_counter() - began
     stages = (("load", loaded),)
     traced = options.html is not None
-    return _grade(assignment, submission, tools, seed, stages, backend, traced=traced), backend
+    started = backend.prestarted(tools) if kind_of(assignment).has_kernels else nullcontext(backend)
+    with started as ready:
+        return _grade(assignment, submission, tools, seed, stages, ready, traced=traced), backend
 
 
 def _grade(

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 import socket
-import tempfile
 import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from signal import SIGKILL
 from typing import TYPE_CHECKING, TypeVar
 
@@ -41,6 +39,7 @@ from grader.sandbox import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -55,15 +54,6 @@ VARIABLE = "GRADER_DEVICE"
 
 _JOIN_SECONDS = 60.0
 """How long a launch that is under way may take to be given up, after its program has ended."""
-
-
-@contextmanager
-def channel() -> Iterator[Path]:
-    """A folder for sockets, which a sandbox shows to its jobs; gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="grader-device-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        folder.chmod(0o711)  # jobs of a container are somebody else
-        yield folder
 
 
 @dataclass(slots=True)

@@ -139,9 +139,8 @@ def _parsed(content: bytes) -> Any:  # noqa: ANN401 - JSON
 def _depth(text: str) -> int:
     """How deep brackets go at most; those inside of texts count too, which only makes us stricter."""
     steps = np.frombuffer(text.encode(), np.uint8)
-    opening = np.isin(steps, np.frombuffer(b"[{", np.uint8)).astype(np.int64)
-    closing = np.isin(steps, np.frombuffer(b"]}", np.uint8)).astype(np.int64)
-    return int(np.max(np.cumsum(opening - closing), initial=0))
+    opening, closing = ((steps == first) | (steps == second) for first, second in (b"[{", b"]}"))
+    return int(np.max(np.cumsum(opening.astype(np.int64) - closing), initial=0))
 
 
 def _no_constant(name: str) -> float:

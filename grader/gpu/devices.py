@@ -166,6 +166,16 @@ def slot(gpu: Gpu, purpose: str) -> Iterator[None]:
 
 
 @contextmanager
+def slot_if_free(gpu: Gpu, purpose: str) -> Iterator[bool]:
+    """Hold such a slot if one is free and nobody waits for it; says whether it is held."""
+    with ExitStack() as stack:
+        queue, *slots = (stack.enter_context(path.open("rb")) for path in slot_files(gpu, purpose))
+        is_held = taken(queue) and any(map(taken, slots))
+        queue.close()
+        yield is_held
+
+
+@contextmanager
 def alone(gpu: Gpu) -> Iterator[None]:
     """Hold a GPU's lock and all slots of the tools: nothing is timed on it meanwhile, and no tool runs."""
     with ExitStack() as stack:

@@ -208,5 +208,14 @@ def _interval(values: Reals, medians: Reals, level: float) -> tuple[float, float
         wider = high - low if 2.0 ** (1 - values.size) > 1 - level else 0.0
         return low - wider, high + wider
     tail = (1 - level) / 2
-    ends = np.quantile(medians, (tail, 1 - tail))
-    return float(ends[0]), float(ends[1])
+    low, high = quantiles(medians, (tail, 1 - tail))
+    return low, high
+
+
+def quantiles(values: Reals, shares: Sequence[float]) -> list[float]:
+    """The values below which such shares of all lie, interpolated linearly (Hyndman and Fan, 1996, type 7).
+
+    `np.quantile` gives the same, but loads masked arrays first, while a GPU and a student wait.
+    """
+    positions = np.multiply(shares, values.size - 1)
+    return [float(value) for value in np.interp(positions, np.arange(values.size), np.sort(values))]

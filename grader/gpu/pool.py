@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
-from grader.gpu import RaceJudge, devices, fitness, sanitizer
+from grader.gpu import RaceJudge, devices, fitness, prestarted, sanitizer
 from grader.gpu.images import Images
 from grader.gpu.request import LIMITS, STUDENT, Where, helpers_source, run_job
 from grader.gpu.tool_runs import ToolRuns, for_tools
@@ -28,9 +28,11 @@ from grader.sandbox import Stage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from grader.gpu.answer import HarnessAnswer
     from grader.gpu.devices import Gpu
+    from grader.gpu.prestarted import PrestartedTools
     from grader.gpu.request import DeviceCase
     from grader.gpu.sanitizer import ToolReport
     from grader.gpu.timing_job import TimingJob
@@ -48,7 +50,8 @@ class GpuPool:
 
     ``helpers`` holds our own device code as a cubin for each architecture among the ``gpus``; ``python`` is
     the interpreter that has CuPy; ``sanitizer`` is empty where there is none; ``races`` says who judges them.
-    ``trial`` is that of the GPUs while it is under way, as in `grader.gpu.fitness`.
+    ``trial`` is that of the GPUs while it is under way, as in `grader.gpu.fitness`. ``prestarted`` are tools
+    that wait for the launches of a submission; it is then the only one.
     """
 
     gpus: tuple[Gpu, ...]
@@ -57,6 +60,7 @@ class GpuPool:
     sanitizer: str = ""
     races: RaceJudge = RaceJudge.BOTH
     trial: str = ""
+    prestarted: PrestartedTools | None = None
 
     @property
     def devices(self) -> str:
@@ -78,8 +82,14 @@ class GpuPool:
         return replace(self.where(gpu), lock=str(devices.lock_file(gpu)), slots=slots)
 
     def healthy(self) -> tuple[Gpu, ...]:
-        """Its GPUs that are fit for use, once that is known, each submission beginning with another one."""
+        """Its GPUs that are fit for use, once that is known, each submission beginning with another one.
+
+        Where tools wait on one of them, that is the first.
+        """
         gpus = devices.healthy(fitness.fit_for_use(self.gpus, self.trial))
+        waiting = self.prestarted
+        if waiting:
+            return tuple(sorted(gpus, key=lambda gpu: gpu != waiting.gpu))
         first = time.monotonic_ns() // 1000 % max(1, len(gpus))
         return (*gpus[first:], *gpus[:first])
 
@@ -146,10 +156,27 @@ def observe(
 
 
 @contextmanager
-def stage_on(gpu: Gpu, tools: Tools) -> Iterator[Tools]:
-    """The tools in a sandbox for all that looks at one submission on a GPU."""
+def with_prestarted_tools(pool: GpuPool, tools: Tools) -> Iterator[GpuPool]:
+    """The pool with all of compute-sanitizer's tools started on one of its GPUs, for a single submission.
+
+    Without them where there is no such program, or no GPU is well.
+    """
+    gpus = pool.healthy() if pool.sanitizer else ()
+    if not gpus:
+        yield pool
+        return
+    gpu, names = gpus[0], sanitizer.tools_for(pool.races)
+    new_stage = partial(stage_on, gpu, tools)
+    with prestarted.begun(names, pool.beside_others(gpu), gpu, pool.sanitizer, new_stage) as waiting:
+        yield replace(pool, prestarted=waiting)
+
+
+@contextmanager
+def stage_on(gpu: Gpu, tools: Tools, channel: Path | None = None) -> Iterator[Tools]:
+    """The tools in a sandbox for all that looks at one submission on a GPU, which may see a folder, too."""
     locks = (devices.lock_file(gpu), *devices.slot_files(gpu, devices.HARNESS))
-    stage = Stage(LIMITS, gpu.uuid, tuple(map(str, locks)), processors=1 + len(sanitizer.TOOLS))
+    processors = 1 + len(sanitizer.TOOLS)
+    stage = Stage(LIMITS, gpu.uuid, tuple(map(str, locks)), processors, str(channel or ""))
     with tools.sandbox.stage(stage) as sandbox:
         yield replace(tools, sandbox=sandbox)
 
@@ -175,7 +202,9 @@ class _Attempt:
         emulated: Mapping[int, frozenset[FindingKind]] | None,
     ) -> ToolRuns:
         """Runs under compute-sanitizer's tools, which give way to what is timed."""
-        parts = (new_stage, self.pool.sanitizer, self.pool.races, self.file, emulated)
+        prestarted = self.pool.prestarted
+        waiting = prestarted if prestarted and prestarted.gpu == self.gpu else None
+        parts = (new_stage, self.pool.sanitizer, self.pool.races, self.file, emulated, waiting)
         return ToolRuns(self.pool.beside_others(self.gpu), self.gpu, self.images, *parts)
 
     def observed(self, tool_runs: ToolRuns) -> Observed:

@@ -70,8 +70,9 @@ REQUEST = "request.json"
 ANSWER = "result.json"
 HELPERS = "helpers.cubin"
 
-SECONDS = {"case": 5.0, "after_timeout": 1.0, "probe": 30.0, "total": 240.0}
-"""How long the harness waits: for a case, for one after the first that hung, for a probe, for everything."""
+SECONDS = {"case": 5.0, "after_timeout": 1.0, "probe": 30.0, "total": 240.0, "await": 15.0}
+"""How long the harness waits: for a case, for one after the first that hung, for a probe, for everything, and
+for launches where it was started before there were any (a build and the emulator come before them)."""
 
 SLOT_SECONDS = 900.0
 """How long the harness may wait for a slot besides: whoever has one is done in two seconds, or hangs."""
@@ -224,10 +225,13 @@ def run_job(
 
 
 def shared_job(
-    where: Where, launches: JobLaunches, tool: tuple[str, ...], tool_files: tuple[str, ...]
+    where: Where, launches: JobLaunches, tool: tuple[str, ...], tool_files: tuple[str, ...], awaits: str = ""
 ) -> Job:
-    """The job that does launches several at a time under a tool, and ends with the first that goes wrong."""
-    job = _job(where, launches, "together", tool)
+    """The job that does launches several at a time under a tool, and ends with the first that goes wrong.
+
+    With ``awaits``, the path of an archive, it begins without launches and finds them there.
+    """
+    job = _job(where, launches, "together", tool, awaits=awaits)
     return replace(job, wanted=(ANSWER, *tool_files), locks=(where.lock,) if where.lock else ())
 
 
@@ -242,11 +246,13 @@ def _job(
     mode: str,
     tool: tuple[str, ...],
     timing: dict[str, Any] | None = None,
+    awaits: str = "",
 ) -> Job:
     request = {
         "format": 1,
         "mode": mode,
         "seconds": SECONDS,
+        "awaits": awaits,
         "helpers": HELPERS,
         "kernels": launches.kernels,
         "cases": launches.cases,

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from grader.gpu.request import Where
 
 _WAITING, _SILENT, _DOUBTFUL = ".waiting", ".silent", ".doubtful"
-_LISTED = "launches.json"
+LISTED = "launches.json"
+"""The member of an archive that lists kernels and cases; all others are files that they name."""
+
 _POLL = 0.05
 _ATTEMPTS = 10
 
@@ -95,7 +97,7 @@ def packed(launches: JobLaunches) -> bytes:
     """Launches as the bytes of an archive, which `unpacked` reads."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_LISTED, json.dumps([launches.kernels, launches.cases], allow_nan=False))
+        archive.writestr(LISTED, json.dumps([launches.kernels, launches.cases], allow_nan=False))
         for name, content in launches.files:
             archive.writestr(name, content)
     return stream.getvalue()
@@ -104,8 +106,8 @@ def packed(launches: JobLaunches) -> bytes:
 def unpacked(content: bytes) -> JobLaunches:
     """The launches in an archive; raises ValueError or BadZipFile for what is none."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        kernels, cases = json.loads(archive.read(_LISTED))
-        names = (name for name in archive.namelist() if name != _LISTED)
+        kernels, cases = json.loads(archive.read(LISTED))
+        names = (name for name in archive.namelist() if name != LISTED)
         return JobLaunches(kernels, cases, tuple((name, archive.read(name)) for name in names))
 
 

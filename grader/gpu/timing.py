@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from grader.errors import OurError
 from grader.gpu import WITNESS, paired
 from grader.gpu.timing_rounds import AGAIN, STUDENT, amount, amounts, read_rounds, verify, words
@@ -246,7 +244,9 @@ def _details(
 
 
 def _percentiles(times: Any) -> list[float]:  # noqa: ANN401 - an array
-    return [float(f"{value:.6g}") for value in np.percentile(times, PERCENTILES)]
+    return [
+        float(f"{value:.6g}") for value in paired.quantiles(times, [percent / 100 for percent in PERCENTILES])
+    ]
 
 
 def _clock_ranges(rounds: Rounds) -> dict[str, list[float]]:

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from grader.gpu import RaceJudge
     from grader.gpu.devices import Gpu
     from grader.gpu.images import Images
+    from grader.gpu.prestarted import PrestartedTools
     from grader.gpu.request import DeviceCase, Image, JobLaunches, Where
     from grader.gpu.sanitizer import ToolReport
     from grader.model import FindingKind, Named
     from grader.nvcc import Tools
-    from grader.sandbox import Job
+    from grader.sandbox import Job, Result
 
 GRADED = "graded"
 """The image that holds the default build for the tools, beside the -O0 build."""
@@ -53,7 +54,7 @@ class ToolRuns:
 
     ``new_stage`` makes a sandbox for a run that several submissions share. ``sanitizer`` is the program,
     empty where there is none. ``emulated`` is what the emulator found in each case, None where it did not see
-    all.
+    all. ``prestarted`` are tools that wait for launches on this GPU, if there are any.
     """
 
     where: Where
@@ -64,14 +65,17 @@ class ToolRuns:
     races: RaceJudge
     file: str
     emulated: Mapping[int, frozenset[FindingKind]] | None
+    prestarted: PrestartedTools | None = None
 
     def reports(self, cases: tuple[DeviceCase, ...]) -> tuple[ToolReport, ...]:
         """What the tools say of these cases, all tools at once."""
-        names = sanitizer.tools_for(self.races) if self.sanitizer else ()
-        if not cases or not names:
-            return ()
+        names = sanitizer.tools_for(self.races) if self.sanitizer and cases else ()
         accusing = tuple(tool for tool in names if self._accuses(tool))
         others = tuple(tool for tool in names if tool not in accusing)
+        if self.prestarted:
+            self.prestarted.end(besides=others)
+        if not names:
+            return ()
         with ThreadPoolExecutor(2) as pool:
             named = pool.submit(self._named_reports, accusing, cases)
             silent = pool.submit(self._silent_reports, others, cases)
@@ -118,7 +122,7 @@ class ToolRuns:
         def report(tool: str) -> Named[ToolReport]:
             launches = _in_both_builds(self._worthwhile(tool, cases))
             is_clear = ran_silently(
-                self._queue(tool, sanitizer.command(tool, self.sanitizer)),
+                None if self._is_prestarted(tool) else self._queue(tool),
                 launches_of(images, launches),
                 lambda members: self._is_silent(tool, members),
                 self._most(tool),
@@ -128,7 +132,10 @@ class ToolRuns:
         with ThreadPoolExecutor(len(names)) as pool:
             return tuple(chain.from_iterable(pool.map(report, names)))
 
-    def _queue(self, tool: str, command: tuple[str, ...]) -> Path | None:
+    def _is_prestarted(self, tool: str) -> bool:
+        return self.prestarted is not None and tool in self.prestarted
+
+    def _queue(self, tool: str) -> Path | None:
         """Where launches wait for a run of a tool in the company of others; None where they share none.
 
         A kernel that leaves its arrays, or reads what nobody wrote, as far as the emulator saw, could change
@@ -142,6 +149,7 @@ class ToolRuns:
             company = "astray"
         gpu = self.gpu.uuid if tool == "racecheck" else self.gpu.name
         where = replace(self.where, gpu=gpu, lock="", slots=())
+        command = sanitizer.command(tool, self.sanitizer)
         return queue_folder(where, self.images.tools.sandbox.name, command, company)
 
     def _goes_astray(self) -> bool:
@@ -157,10 +165,15 @@ class ToolRuns:
     def _is_silent(self, tool: str, members: Sequence[JobLaunches]) -> bool:
         """Whether nothing came of several submissions' launches under a tool, in a sandbox for them alone."""
         launches = merged(members)
-        job = shared_job(self.where, launches, sanitizer.command(tool, self.sanitizer), sanitizer.files(tool))
-        with devices.slot(self.gpu, devices.SHARED), self._stage(len(members)) as tools:
-            result = tools.sandbox.run(job)
+        result = self.prestarted.result(tool, launches) if self.prestarted else None
+        if result is None:
+            result = self._run(tool, launches, len(members))
         return sanitizer.is_silent(tool, result, (case["name"] for case in launches.cases))
+
+    def _run(self, tool: str, launches: JobLaunches, members: int) -> Result:
+        command, files = sanitizer.command(tool, self.sanitizer), sanitizer.files(tool)
+        with devices.slot(self.gpu, devices.SHARED), self._stage(members) as tools:
+            return tools.sandbox.run(shared_job(self.where, launches, command, files))
 
     def _stage(self, members: int) -> AbstractContextManager[Tools]:
         """This submission's sandbox for itself, and one of their own for what several share."""

@@ -100,8 +100,11 @@ def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None, direction: 
 
 
 def odd(value: NDArray[Any], error: NDArray[Any]) -> NDArray[Any]:
-    """Float64 that stand for themselves and an error, rounded to odd: an even one of which a part is missing
-    becomes its odd neighbour on that side, so that rounding once more cannot take it for exact."""
+    """Float64 that stand for themselves and an error, rounded to odd.
+
+    An even one of which a part is missing becomes its odd neighbour on that side, so that rounding once more
+    cannot take it for exact.
+    """
     even = (error != 0) & (value.view(np.int64) & 1 == 0) & np.isfinite(value)
     return np.where(even, np.nextafter(value, np.where(error > 0, np.inf, -np.inf)), value)
 

@@ -17,12 +17,13 @@ import numpy as np
 
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.device.observation import Observation
-from grader.device.service import channel, run_beside
+from grader.device.service import run_beside
 from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.model import Argument, Build, Launch, ProgramInterface, Submission
 from grader.nvcc import Tools, build_program, find_toolchain
 from grader.ptx import parse
 from grader.sandbox import Job, Limits, LocalSandbox, Stage
+from grader.sandbox.channel import channel
 
 REPEATS = 3
 HEAD = """#include <cstdio>

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.device.service import channel, serve
+from grader.device.service import serve
 from grader.gpu import devices
 from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.model import ProgramInterface, Submission
 from grader.nvcc import build_program
 from grader.sandbox import Job, Limits, LocalSandbox, Stage
+from grader.sandbox.channel import channel
 
 if TYPE_CHECKING:
     from grader.model import Build

@@ -10,9 +10,10 @@ import pytest
 from grader.device import protocol, requests
 from grader.device.device import Device
 from grader.device.memory import DeviceMemory
-from grader.device.service import VARIABLE, channel, serve
+from grader.device.service import VARIABLE, serve
 from grader.errors import OurError
 from grader.sandbox import Job, LocalSandbox, Stage
+from grader.sandbox.channel import channel
 from tests.device.hosts import NoLaunches, compile_host
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ class HarnessJob:
     timing: dict[str, Any] | None = None
     stop_at_hang: bool = False
     give_way: str = ""
+    awaits: str = ""
     slots: tuple[str, ...] = ()
 
     def case(self, entry: str, *arguments: dict[str, Any], **more: Any) -> HarnessJob:  # noqa: ANN401 - JSON
@@ -98,6 +99,7 @@ class HarnessJob:
             "timing": self.timing,
             "stop_at_hang": self.stop_at_hang,
             "give_way": self.give_way,
+            "awaits": self.awaits,
             "slots": list(self.slots),
         }
         path = self.folder / "request.json"

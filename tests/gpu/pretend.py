@@ -8,8 +8,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from grader.gpu.devices import Gpu
 from grader.gpu.request import ANSWER, npy, output_file
 from grader.gpu.sanitizer import FOUND
+from grader.gpu.shared_runs import unpacked
 from grader.sandbox import Equipment, Job, LocalSandbox, Outcome, Result, Status
 
 if TYPE_CHECKING:
@@ -65,6 +68,12 @@ class PretendGpu:
         self.jobs.append(job)
         files = dict(job.files)
         request = json.loads(files["request.json"])
+        if request["awaits"]:
+            if not _came(Path(request["awaits"]), Path(job.stop_file)):
+                return Result(Outcome(Status.TIME, -9, b"", b"", 0.1))
+            launches = unpacked(Path(request["awaits"]).read_bytes())
+            request |= {"kernels": launches.kernels, "cases": launches.cases}
+            files |= dict(launches.files)
         tool = "" if request["mode"] == "run" else job.argv[job.argv.index("--tool") + 1]
         left = self._cases(request, files)
         if tool:
@@ -89,6 +98,15 @@ class PretendGpu:
         timing = self.timing if request["timing"] else None
         answer = {"format": 1, "health": self.health, "cases": answers, "timing": timing}
         return left | {ANSWER: json.dumps(answer).encode()}
+
+
+def _came(awaited: Path, stop_file: Path) -> bool:
+    """Whether a file came, or another one told that it will not."""
+    while not awaited.exists():
+        if stop_file.exists():
+            return False
+        time.sleep(0.005)
+    return True
 
 
 def _clean(tool: str) -> dict[str, bytes]:

@@ -88,8 +88,8 @@ def queues_of(monkeypatch: pytest.MonkeyPatch, source: bytes, on: GpuPool = POOL
     """In which queue a file waits for each tool that is expected to be silent."""
     queues: dict[str, Path | None] = {}
 
-    def queue(self: Any, tool: str, command: tuple[str, ...]) -> Path | None:  # noqa: ANN401 - its runs
-        queues[tool] = own_queue(self, tool, command)
+    def queue(self: Any, tool: str) -> Path | None:  # noqa: ANN401 - its runs
+        queues[tool] = own_queue(self, tool)
         return queues[tool]
 
     with monkeypatch.context() as patched:

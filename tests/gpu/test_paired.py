@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grader.gpu import paired
 
@@ -173,3 +175,11 @@ def test_a_device_is_unfit_where_more_than_half_of_the_rounds_are_spoilt() -> No
     """Half of them may be."""
     assert not paired.unfit(20, 10)
     assert paired.unfit(20, 11)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.floats(0.5, 2), min_size=1, max_size=50), st.floats(0, 1))
+def test_quantiles_are_interpolated_as_numpy_does(values: list[float], share: float) -> None:
+    """Between the two neighbours of where a share of all values ends."""
+    (quantile,) = paired.quantiles(np.array(values), (share,))
+    assert quantile == pytest.approx(np.quantile(values, share))

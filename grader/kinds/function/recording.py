@@ -23,7 +23,7 @@ from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.observation import Observation
 from grader.device.recording import CallRecorder, RecordedLaunches
 from grader.device.requests import Sharing
-from grader.device.service import channel, run_beside
+from grader.device.service import run_beside
 from grader.errors import OurError
 from grader.gpu.replay import differ_by_repeating
 from grader.kinds.program.limits import SLOWER, THREADS, limits_of
@@ -32,6 +32,7 @@ from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.messages import clause
 from grader.model import Clause
 from grader.sandbox import Job, Stage
+from grader.sandbox.channel import channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,7 +15,7 @@ from grader.checks.array import KernelOutputCheck
 from grader.checks.program_cases import ended_by_itself, kind_of_ending, name_of_ending, why_it_stopped
 from grader.checks.traffic import TrafficCheck
 from grader.device.observation import Observation
-from grader.device.service import channel, run_beside
+from grader.device.service import run_beside
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of, not_built
@@ -30,6 +30,7 @@ from grader.nvcc.runtime import call_lines
 from grader.nvcc.units import label_of
 from grader.plan import size
 from grader.sandbox import Job, Stage, Status
+from grader.sandbox.channel import channel
 from grader.sandbox.local import check_room
 from grader.steps import Step, begin
 

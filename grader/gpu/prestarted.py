@@ -1,0 +1,115 @@
+"""Tools that are started for a submission before there is anything of it to run.
+
+    GPU known ─begun()▶ each tool makes its context, and waits    (meanwhile: nvcc, plan, emulator)
+    emulator done ─result()▶ its launches lie beside it ─▶ Result
+
+A context under compute-sanitizer takes a second to make, half of what a check takes, and nothing of the
+submission goes into it. A run that is not wanted, because the file does not compile or the emulator has seen
+what the tool would find, is ended.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grader.errors import OurError
+from grader.gpu import devices, sanitizer
+from grader.gpu.request import SECONDS, JobLaunches, shared_job
+from grader.gpu.shared_runs import packed
+from grader.sandbox.channel import channel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from grader.gpu.devices import Gpu
+    from grader.gpu.request import Where
+    from grader.nvcc import Tools
+    from grader.sandbox import Result
+
+_NOTHING = JobLaunches({}, [], ())
+
+
+@dataclass(frozen=True, slots=True)
+class PrestartedTools:
+    """Runs of tools on one GPU that wait for launches, which each of them gets once, from any thread."""
+
+    gpu: Gpu
+    _folder: Path
+    _runs: dict[str, Future[Result | None]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __contains__(self, tool: str) -> bool:
+        """Whether a tool still waits for its launches."""
+        with self._lock:
+            return tool in self._runs and not self._runs[tool].done()
+
+    def result(self, tool: str, launches: JobLaunches) -> Result | None:
+        """What came of these launches under a tool; None where it does not wait for any (more)."""
+        with self._lock:
+            run = self._runs.pop(tool, None)
+        if run is None or run.done():
+            return None
+        archive = _archive(self._folder, tool)
+        beginning = archive.with_suffix(".new")
+        beginning.write_bytes(packed(launches))
+        beginning.chmod(0o644)  # jobs of a container are somebody else
+        beginning.rename(archive)
+        try:
+            return run.result()
+        except OurError:  # a run that begins now may do better, or says why it cannot
+            return None
+
+    def end(self, besides: Collection[str] = ()) -> None:
+        """End the runs that wait, ``besides`` some, without waiting for their end."""
+        with self._lock:
+            for tool in self._runs.keys() - set(besides):
+                del self._runs[tool]
+                _stop_file(self._folder, tool).touch()
+
+
+@contextmanager
+def begun(
+    names: tuple[str, ...],
+    where: Where,
+    gpu: Gpu,
+    program: str,
+    new_stage: Callable[[Path], AbstractContextManager[Tools]],
+) -> Iterator[PrestartedTools]:
+    """The tools ``names`` of compute-sanitizer, which is ``program``, started for as long as the block lasts.
+
+    ``new_stage`` makes a sandbox whose jobs see a folder. Where the machine's slots for tools are taken, the
+    others are not started, and begin when they have something to do; racecheck takes longest and is first.
+    """
+    with channel() as folder, ThreadPoolExecutor(max(1, len(names))) as threads:
+
+        def run(tool: str) -> Result | None:
+            archive, stop_file = _archive(folder, tool), _stop_file(folder, tool)
+            command, files = sanitizer.command(tool, program), sanitizer.files(tool)
+            job = shared_job(where, _NOTHING, command, files, awaits=str(archive))
+            limits = replace(job.limits, wall_seconds=job.limits.wall_seconds + SECONDS["await"])
+            with devices.slot_if_free(gpu, devices.SHARED) as is_free:
+                if not is_free or stop_file.exists():
+                    return None
+                with new_stage(folder) as tools:
+                    return tools.sandbox.run(replace(job, limits=limits, stop_file=str(stop_file)))
+
+        in_turn = sorted(names, key=lambda tool: tool != "racecheck")
+        prestarted = PrestartedTools(gpu, folder, {tool: threads.submit(run, tool) for tool in in_turn})
+        try:
+            yield prestarted
+        finally:
+            prestarted.end()
+
+
+def _archive(folder: Path, tool: str) -> Path:
+    return folder / f"{tool}.zip"
+
+
+def _stop_file(folder: Path, tool: str) -> Path:
+    return folder / f"{tool}.over"

@@ -1,0 +1,172 @@
+"""Tools that were started before there was anything to run."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from grader import pipeline
+from grader.assignment import reference_folder
+from grader.backends.gpu import GpuBackend
+from grader.gpu import RaceJudge, devices
+from grader.gpu.pool import GpuPool, with_prestarted_tools
+from grader.gpu.request import JobLaunches
+from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
+from tests.builds import shared_builds
+from tests.bundled import bundled
+from tests.gpu.captured import access, document, log
+from tests.gpu.fake_device import IMAGE
+from tests.gpu.fake_harness import run
+from tests.gpu.harness_jobs import HarnessJob
+from tests.gpu.pretend import GPU, PretendGpu
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import Grade
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+ASSIGNMENT = bundled("tiled-matmul")
+SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
+RACING = SOLUTION.replace(b"__syncthreads();", b"", 1)
+POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
+
+
+@pytest.fixture(autouse=True)
+def _locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(devices, "LEAST_TOOLS", len(TOOLS))
+
+
+def checked(device: PretendGpu, source: bytes, pool: GpuPool = POOL) -> Grade:
+    """What a check says of a file on a device that is pretended."""
+    tools = Tools(find_toolchain(), device, shared_builds())
+    with GpuBackend(pool).prestarted(tools) as backend:
+        plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, backend=backend)
+        return pipeline.grade(plan, Submission("s", "matmul.cu", source, "d"), tools)
+
+
+def runs(device: PretendGpu) -> list[tuple[str, bool]]:
+    """The tools that ran, and whether each had been started before its launches came."""
+    return sorted(
+        (job.argv[job.argv.index("--tool") + 1], bool(json.loads(dict(job.files)["request.json"])["awaits"]))
+        for job in device.jobs
+        if "--tool" in job.argv
+    )
+
+
+def test_what_a_check_runs_under_tools_was_started_before_it_was_built() -> None:
+    """All tools, each once, and each comes to its end."""
+    device = PretendGpu()
+    assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
+    assert runs(device) == sorted((tool, True) for tool in TOOLS)
+
+
+def test_a_tool_that_will_find_something_is_ended_and_run_with_names_of_launches() -> None:
+    """Where the emulator saw a race, racecheck's word is for single launches."""
+    device = PretendGpu()
+    checked(device, RACING)
+    assert runs(device) == sorted([*((tool, True) for tool in TOOLS), ("racecheck", False)])
+
+
+def test_a_tool_that_is_not_silent_is_run_again_with_names_of_launches() -> None:
+    """What was started early says no more than that something is there."""
+    device = PretendGpu(
+        forge=lambda tool, files: (
+            files
+            | {"memcheck.xml": document(access("grader_case_0")).encode(), "memcheck.log": log(1).encode()}
+            if tool == "memcheck"
+            else files
+        )
+    )
+    checked(device, SOLUTION)
+    assert runs(device).count(("memcheck", True)) == 1
+    assert ("memcheck", False) in runs(device)
+
+
+def test_a_file_that_does_not_compile_ends_the_tools() -> None:
+    """Nothing is launched, and nothing is left that waits."""
+    device = PretendGpu()
+    assert checked(device, b"this is no C++").verdict is Verdict.FAIL
+    assert runs(device) == sorted((tool, True) for tool in TOOLS)
+
+
+def test_only_the_tools_that_judge_are_started() -> None:
+    """Those that the races are left to."""
+    device = PretendGpu()
+    checked(device, SOLUTION, replace(POOL, races=RaceJudge.EMULATOR))
+    assert ("racecheck", True) not in runs(device)
+
+
+def test_without_compute_sanitizer_nothing_is_started() -> None:
+    """The harness alone runs."""
+    device = PretendGpu()
+    checked(device, SOLUTION, replace(POOL, sanitizer=""))
+    assert runs(device) == []
+
+
+def test_where_no_slot_is_free_tools_begin_when_there_is_something_to_run() -> None:
+    """Who waits for a slot must have something to do with it: others check their files here, too."""
+    device = PretendGpu()
+    tools = Tools(find_toolchain(), device, shared_builds())
+    with ExitStack() as stack:
+        slots = [stack.enter_context(path.open("rb")) for path in devices.slot_files(GPU, devices.SHARED)[1:]]
+        assert all(map(devices.taken, slots))
+        with with_prestarted_tools(POOL, tools) as pool:
+            assert pool.prestarted is not None
+            assert pool.prestarted.result("memcheck", JobLaunches({}, [], ())) is None
+    assert runs(device) == []
+
+
+def test_with_few_slots_the_tool_that_takes_longest_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All the same every tool has its say."""
+    monkeypatch.setattr(devices, "tools_at_once", lambda _gpu: 1)
+    device = PretendGpu()
+    assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
+    assert runs(device) == sorted((tool, tool == "racecheck") for tool in TOOLS)
+
+
+def test_a_started_tool_gets_launches_once() -> None:
+    """A second build of a file has a run of its own."""
+    device = PretendGpu()
+    tools = Tools(find_toolchain(), device, shared_builds())
+    nothing = JobLaunches({}, [], ())
+    with with_prestarted_tools(POOL, tools) as pool:
+        assert pool.prestarted is not None
+        assert pool.prestarted.result("memcheck", nothing) is not None
+        assert pool.prestarted.result("memcheck", nothing) is None
+
+
+def test_the_harness_takes_launches_from_an_archive_that_comes_later(tmp_path: Path) -> None:
+    """With the files that they name."""
+    job = HarnessJob(tmp_path, IMAGE, mode="together", variables_in_module=False).case("copies")
+    job.write()
+    request = json.loads((tmp_path / "request.json").read_text(encoding="utf-8"))
+    archive = tmp_path / "racecheck.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("launches.json", json.dumps([request["kernels"], request["cases"]]))
+        for name in ("in/0-A.npy", "in/0-C.npy"):
+            file.write(tmp_path / name, name)
+            (tmp_path / name).unlink()
+    job.cases, job.awaits = [], str(archive)
+    answered = run(job)
+    assert answered.states == ["done"]
+    assert np.load(tmp_path / "in/0-A.npy").size
+
+
+def test_the_harness_waits_for_launches_only_so_long(tmp_path: Path) -> None:
+    """Whoever started it may be gone."""
+    job = HarnessJob(tmp_path, IMAGE, mode="together", awaits=str(tmp_path / "never.zip"))
+    job.seconds["await"] = 0.1
+    answered = run(job)
+    assert answered.states == []
+    assert answered.content["error"] == (
+        "TimeoutError: the launches that the harness was started for never came"
+    )
