@@ -1,7 +1,7 @@
 """cuBLAS on the memory of a device: products of matrices, sums and norms of vectors.
 
 No kernel of the program's computes them, and none counts as launched for them. Sums are made in double
-precision and rounded once. What all calls together may take is bounded: they run in this process.
+precision and rounded once.
 """
 
 from __future__ import annotations
@@ -9,16 +9,22 @@ from __future__ import annotations
 import math
 import struct
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.device.copies import DONE, Reply
-from grader.device.errors import CudaError, HostCode, HostMistake
+from grader.device.library_operands import (
+    NO_MORE,
+    LibraryCall,
+    Operand,
+    finish,
+    is_affordable,
+    located,
+)
 from grader.device.library_requests import CombineVectors, MultiplyMatrices, VectorOperation
-from grader.device.memory import BASE
 from grader.device.protocol import ProtocolError
-from grader.device.streams import Use, Work, WorkKind, rows
+from grader.device.streams import Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,29 +33,11 @@ if TYPE_CHECKING:
 
     from grader.device.device import Device
 
-MOST_WORK, _TOUCHED = 1 << 33, 8
-"""Multiplications that all calls of a program may take together (eight products of 1024 × 1024), and how many
-of them an element is worth that is read or written."""
-
 _BLOCK = 2048
 """Rows and columns of a matrix that are in double precision at once."""
 
 _TYPES: dict[int, np.dtype[Any]] = {4: np.dtype(np.float32), 8: np.dtype(np.float64)}
 _NUMBER = struct.Struct("<d")
-_NOT_COMPUTED: Reply = (CudaError.ILLEGAL_ADDRESS, b"")
-_NO_STREAM: Reply = (CudaError.INVALID_RESOURCE_HANDLE, b"")
-_NO_MORE: Reply = (CudaError.LAUNCH_TIMEOUT, b"")
-
-
-class Operand(NamedTuple):
-    """A matrix in device memory: columns of ``height`` numbers, ``leading`` numbers from one to the next."""
-
-    name: str
-    address: int
-    height: int
-    columns: int
-    leading: int
-    use: Use
 
 
 def multiply(device: Device, message: MultiplyMatrices, caller: int) -> Reply:
@@ -67,18 +55,19 @@ def multiply(device: Device, message: MultiplyMatrices, caller: int) -> Reply:
         Operand("C", message.c, m, n, message.c_leading, Use.WRITES),
     )
     used = operands if k and message.alpha else operands[2:]
-    matrices = _located(device, used, message.width, message.stream, caller)
+    call = LibraryCall("cuBLAS", "gemm", message.stream, caller)
+    matrices = _located(device, call, used, message.width)
     if not isinstance(matrices, dict):
         return matrices
-    if not _is_affordable(device, m * n * k, sum(o.height * o.columns for o in used), caller):
-        return _NO_MORE
+    if not is_affordable(device, call, m * n * k, sum(o.height * o.columns for o in used)):
+        return NO_MORE
     began = time.monotonic()
     with np.errstate(all="ignore"):
         a, b = matrices.get("A"), matrices.get("B")
         a = a.T if a is not None and message.transposed_a else a
         b = b.T if b is not None and message.transposed_b else b
         _multiplied(a, b, matrices["C"], message)
-    _finish(device, used, message.width, message.stream, m * n * k, "gemm", caller)
+    finish(device, call, used, message.width, m * n * k)
     device.library_seconds += time.monotonic() - began
     return DONE
 
@@ -98,15 +87,16 @@ def combine(device: Device, message: CombineVectors, caller: int) -> Reply:
         VectorOperation.ADD: (x, y._replace(use=Use.WRITES)),
         VectorOperation.DOT: (x, y),
     }.get(operation, (x,))
-    vectors = _located(device, used, message.width, message.stream, caller)
+    call = LibraryCall("cuBLAS", operation.name.lower(), message.stream, caller)
+    vectors = _located(device, call, used, message.width)
     if not isinstance(vectors, dict):
         return vectors
-    if not _is_affordable(device, count, len(used) * count, caller):
-        return _NO_MORE
+    if not is_affordable(device, call, count, len(used) * count):
+        return NO_MORE
     began = time.monotonic()
     with np.errstate(all="ignore"):
         number = _combined(operation, message.factor, vectors)
-    _finish(device, used, message.width, message.stream, count, operation.name.lower(), caller)
+    finish(device, call, used, message.width, count)
     device.library_seconds += time.monotonic() - began
     if number is None:
         return DONE
@@ -116,54 +106,18 @@ def combine(device: Device, message: CombineVectors, caller: int) -> Reply:
 
 
 def _located(
-    device: Device, operands: tuple[Operand, ...], width: int, stream: int, caller: int
+    device: Device, call: LibraryCall, operands: tuple[Operand, ...], width: int
 ) -> dict[str, NDArray[Any]] | Reply:
-    """The operands in device memory by their names; what the call gives where they are not all there."""
+    """The operands as matrices by their names; what the call gives where they are not all there."""
     if width not in _TYPES:
         raise ProtocolError(f"numbers of {width} bytes")
-    if not device.has_libraries:
-        device.note(HostMistake(HostCode.UNSUPPORTED, caller, details=(("name", "cuBLAS in a function"),)))
-        return _NO_MORE
-    if not device.has_stream(stream):
-        return _NO_STREAM
-    matrices: dict[str, NDArray[Any]] = {}
     for operand in operands:
         if operand.leading < operand.height:
             raise ProtocolError(f"columns of {operand.height} numbers, {operand.leading} apart")
-        content = device.memory.rows(operand.address, *_extents(operand, width))
-        if content is None or operand.address % width:
-            device.note(_mistake(device, operand, width, caller))
-            return _NOT_COMPUTED
-        matrices[operand.name] = content.view(_TYPES[width]).T
-    return matrices
-
-
-def _extents(operand: Operand, width: int) -> tuple[int, int, int]:
-    """Bytes from column to column, bytes of a column, and how many there are."""
-    return operand.leading * width, operand.height * width, operand.columns
-
-
-def _mistake(device: Device, operand: Operand, width: int, caller: int) -> HostMistake:
-    """Why a matrix cannot be read or written there."""
-    live = device.memory.holding(operand.address)
-    named = (("operand", operand.name),)
-    if live is None:
-        return HostMistake(HostCode.LIBRARY_WITHOUT_ARRAY, caller, details=named)
-    if operand.address % width:
-        return HostMistake(HostCode.LIBRARY_MISALIGNED, caller, live.number, (*named, ("bytes", width)))
-    pitch, size, columns = _extents(operand, width)
-    sizes = (("bytes", pitch * (columns - 1) + size), ("has", live.address + live.size - operand.address))
-    return HostMistake(HostCode.LIBRARY_BEYOND_ARRAY, caller, live.number, (*named, *sizes))
-
-
-def _is_affordable(device: Device, multiplications: int, elements: int, caller: int) -> bool:
-    """Whether a call may still be computed; one that may not is noted, and is our limit."""
-    device.library_work += multiplications + _TOUCHED * elements
-    if device.library_work <= MOST_WORK:
-        return True
-    words = f"more than {MOST_WORK:,} multiplications by cuBLAS"
-    device.note(HostMistake(HostCode.UNSUPPORTED, caller, details=(("name", words),)))
-    return False
+    contents = located(device, call, operands, width)
+    if not isinstance(contents, dict):
+        return contents
+    return {name: content.view(_TYPES[width]).T for name, content in contents.items()}
 
 
 def _multiplied(
@@ -208,24 +162,3 @@ def _summed(operation: VectorOperation, vectors: dict[str, NDArray[Any]]) -> flo
     if operation is VectorOperation.ABSOLUTE_SUM:
         return float(np.sum(np.abs(x)))
     return float(np.sum(x * (vectors["y"] if operation is VectorOperation.DOT else x)))
-
-
-def _finish(
-    device: Device,
-    operands: tuple[Operand, ...],
-    width: int,
-    stream: int,
-    multiplications: int,
-    name: str,
-    caller: int,
-) -> None:
-    """Let time pass, and take down what was used; what was written holds values now."""
-    uses, moved = [], 0
-    for operand in operands:
-        extents = _extents(operand, width)
-        if operand.use is Use.WRITES:
-            device.memory.rows_written(operand.address, *extents)[:] = 1
-        uses.append((operand.use, rows(operand.address - BASE, *extents)))
-        moved += extents[1] * extents[2]
-    device.clock.launch(moved, multiplications)
-    device.give(stream, Work(WorkKind.LIBRARY, caller, tuple(uses), f"cuBLAS ({name})"))

@@ -14,10 +14,11 @@ from grader.device.blas import combine, multiply
 from grader.device.copies import DONE, REFUSED, Reply, copy_on_host, copy_within, fill
 from grader.device.device import MOST_HANDLES, CudaEvent
 from grader.device.errors import CudaError, HostCode, HostMistake
-from grader.device.library_requests import CombineVectors, MultiplyMatrices
+from grader.device.library_requests import CombineVectors, DrawNumbers, DrawOnHost, MultiplyMatrices
 from grader.device.limits import MOST_DYNAMIC_SHARED, reset_limits, set_limit
 from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
 from grader.device.protocol import VERSION, ProtocolError
+from grader.device.random_numbers import draw, draw_on_host
 from grader.device.requests import (
     Allocate,
     CallFailed,
@@ -414,5 +415,7 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     CallFailed: _call_failed,
     MultiplyMatrices: multiply,
     CombineVectors: combine,
+    DrawNumbers: draw,
+    DrawOnHost: draw_on_host,
 }
 """What is done for each message; copies that carry data are in `session`."""

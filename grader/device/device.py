@@ -168,7 +168,7 @@ class Device:
     read_before: bool = False
     """Whether something has come back from the device after an earlier kernel."""
     has_libraries: bool = True
-    """Whether cuBLAS is there: a function is to compute by itself."""
+    """Whether cuBLAS and cuRAND are there: a function is to compute by itself."""
     library_work: int = 0
     library_seconds: float = 0.0
     """What the calls of libraries took: multiplications, and wall time that is not the program's doing."""

@@ -53,8 +53,18 @@ ERRORS_OF_CALLS: Mapping[int, str] = {
     712: "part or all of the requested memory range is already mapped",
     713: "pointer does not correspond to a registered memory region",
     720: "too many blocks in cooperative launch",
+    900: "operation not permitted when stream is capturing",
+    901: "operation failed due to a previous error during capture",
+    902: "operation would result in a merge of separate capture sequences",
+    903: "capture was not ended in the same stream as it began",
+    904: "capturing stream has unjoined work",
+    905: "dependency created on uncaptured work in another stream",
+    906: "operation would make the legacy stream depend on a capturing blocking stream",
 }
 """What ``cudaGetErrorString`` says of errors that no launch makes; other calls may succeed."""
+
+_CAPTURE_ERRORS = range(900, 907)
+"""What calls give that spoil the capture of a stream: nothing of it is ever launched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,11 @@ class FailedCall:
 
     code: int
     caller: int
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the program lacks something from here on, however it ends: memory, or a graph."""
+        return self.code == CudaError.MEMORY_ALLOCATION or self.code in _CAPTURE_ERRORS
 
     @property
     def words(self) -> str:
@@ -150,7 +165,7 @@ class HostCode(StrEnum):
     LIBRARY_BEYOND_ARRAY = "library-beyond-array"
     LIBRARY_WITHOUT_ARRAY = "library-without-array"
     LIBRARY_MISALIGNED = "library-misaligned"
-    """A call of cuBLAS is given what is no device memory, is not all that it takes, or starts in a number."""
+    """A library is given what is no device memory, is not all that it takes, or starts in a number."""
     UNSUPPORTED = "unsupported"
 
 

@@ -1,4 +1,4 @@
-"""What a program asks of its device through a library (cuBLAS): a record for each message.
+"""What a program asks of its device through a library (cuBLAS, cuRAND): a record for each message.
 
 See `grader.device.requests` for how they lie in a payload. Matrices are column-major, as cuBLAS has them: a
 ``leading`` is the elements from one column to the next.
@@ -65,3 +65,42 @@ class CombineVectors:
     y: int
     y_step: int
     stream: int
+
+
+class Distribution(IntEnum):
+    """How random numbers are distributed."""
+
+    BITS = 0
+    """Integers, each of their bits as likely as the other."""
+    UNIFORM = 1
+    """Above 0, up to 1."""
+    NORMAL = 2
+    """With a mean (``first``) and a standard deviation (``second``)."""
+    LOG_NORMAL = 3
+    """Numbers whose logarithms are normal."""
+    POISSON = 4
+    """Integers with a mean (``first``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawNumbers:
+    """``curandGenerate`` and its kin of a generator of the device: ``count`` numbers of ``width`` bytes.
+
+    They are those of a seed and a kind of generator, from the number ``position`` on.
+    """
+
+    LAYOUT: ClassVar = "IIIQQQddQQ"
+    distribution: int
+    width: int
+    generator: int
+    seed: int
+    position: int
+    count: int
+    first: float
+    second: float
+    address: int
+    stream: int
+
+
+class DrawOnHost(DrawNumbers):
+    """The same of a generator of the host, by pieces: answered by the numbers, and stored by the program."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, TypeAlias
 
-from grader.device.library_requests import CombineVectors, MultiplyMatrices
+from grader.device.library_requests import CombineVectors, DrawNumbers, DrawOnHost, MultiplyMatrices
 
 
 class Sharing(IntEnum):
@@ -376,6 +376,7 @@ Message: TypeAlias = (
     | CallFailed
     | MultiplyMatrices
     | CombineVectors
+    | DrawNumbers
 )
 
 OPERATIONS: tuple[type[Message], ...] = (
@@ -415,5 +416,7 @@ OPERATIONS: tuple[type[Message], ...] = (
     CallFailed,
     MultiplyMatrices,
     CombineVectors,
+    DrawNumbers,
+    DrawOnHost,
 )
 """By their numbers on the wire, from 1 (``enum class Operation``)."""

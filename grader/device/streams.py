@@ -62,7 +62,7 @@ class WorkKind(Enum):
     """Of memory that is not pinned: it goes through a buffer of the driver, and the host waits meanwhile."""
     FILL = "fill"
     LIBRARY = "library"
-    """A call of cuBLAS, which is no kernel of the program's."""
+    """A call of cuBLAS or cuRAND, which is no kernel of the program's."""
 
 
 @dataclass(frozen=True, slots=True)

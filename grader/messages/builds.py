@@ -158,6 +158,7 @@ _BUILD_CLAUSES: Mapping[str, str] = {
     "header-of-library": "it belongs to {library}, which is not installed here",
     "header-of-windows": "it belongs to Windows, and programs run on Linux here: remove what uses it",
     "slashes-in-include": "write `{path}`, with slashes, which every system understands",
+    "misspelt-name": "; did you mean `{name}`?",
     "did-you-mean": "did you mean `{name}`?",
     "headers-there": "the headers that are there: {headers}",
     "hand-header-in": "hand in a folder with both files, or remove the #include if nothing of it is used",

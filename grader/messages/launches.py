@@ -173,16 +173,16 @@ _ON_HOST: Mapping[FindingCode, str] = {
         "a launch fails, and the program never asks for it: call cudaGetLastError() after <<<>>>"
     ),
     FindingCode.HOST_LIBRARY_BEYOND_ARRAY: (
-        "gives cuBLAS {array} as {operand}, which takes {bytes:,} bytes with these sizes, where {array} has "
-        "{has:,}"
+        "gives {library} {array} as {operand}, which takes {bytes:,} bytes with these sizes, where {array} "
+        "has {has:,}"
     ),
     FindingCode.HOST_LIBRARY_WITHOUT_ARRAY: (
-        "gives cuBLAS a pointer as {operand} that does not point to device memory in use: it needs memory "
+        "gives {library} a pointer as {operand} that does not point to device memory in use: it needs memory "
         "from cudaMalloc"
     ),
     FindingCode.HOST_LIBRARY_MISALIGNED: (
-        "gives cuBLAS a pointer into {array} as {operand} that is no multiple of {bytes:,} bytes: it points "
-        "into the middle of a number"
+        "gives {library} a pointer into {array} as {operand} that is no multiple of {bytes:,} bytes: it "
+        "points into the middle of a number"
     ),
     FindingCode.HOST_EVENT_NEVER_RECORDED: "asks for the time between events of which one was never recorded",
     FindingCode.HOST_EVENT_NOT_WAITED_FOR: (

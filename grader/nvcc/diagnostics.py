@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from grader.errors import OurError, ToolMissing
 from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
-from grader.nvcc.source import EARLIER_CUDA, EMULATED_HEADERS, SOURCE_NAME, harmless, part, problem
+from grader.nvcc.library_names import LIBRARIES, header_of, meant
+from grader.nvcc.source import EARLIER_CUDA, SOURCE_NAME, harmless, part, problem
 from grader.nvcc.toolchain import UNIT
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ _LIBRARY_HEADERS = {
 }
 """Headers of libraries that a toolkit may come without, by the names that students include."""
 
-_OF_LIBRARY = re.compile(r"identifier \"(?P<name>(?:cublas[A-Z]|CUBLAS_)\w*)\" is undefined$")
-"""What the compiler says of a name that our header of a library lacks."""
+_UNDEFINED = re.compile(r"identifier \"(?P<name>\w+)\" is undefined$", re.ASCII)
+"""What the compiler says of a name that nothing declares."""
 
 _LIBRARY_FOLDERS = {
     **dict.fromkeys(("opencv2", "opencv"), "OpenCV"),
@@ -251,23 +252,30 @@ def missing_header(message: Message) -> str:
 def require_libraries(messages: Iterable[Message], files: Files) -> None:
     """Raise OurError where the only thing wrong is that libraries are not installed here, or not whole."""
     errors = [message for message in messages if message.error]
-    errors.sort(key=lambda message: "CUBLAS_" in message.text)  # a function says more than its constants
+    errors.sort(key=lambda message: _undefined(message).isupper())  # a function says more than its constants
     missing = [missing_header(message) for message in errors]
     unknown = [_unknown_of_library(message, files) for message in errors]
     if not (errors and all(_library(header) or name for header, name in zip(missing, unknown, strict=True))):
         return
     file, line = _place(errors[0], files)
     if unknown[0]:
-        raise OurError(f"not supported here: `{unknown[0]}` of cuBLAS: {file}, line {line}")
+        name = LIBRARIES[header_of(unknown[0])]
+        raise OurError(f"not supported here: `{unknown[0]}` of {name}: {file}, line {line}")
     library = f"{_library(missing[0])}, whose header `{missing[0]}` is not installed"
     advice = "remove the #include if nothing of it is used"
     raise OurError(f"not supported here: {library}: {file}, line {line}; {advice}")
 
 
 def _unknown_of_library(message: Message, files: Files) -> str:
-    """The name that our header of a library lacks; empty where nobody includes that header."""
-    unknown = _OF_LIBRARY.match(message.text) if set(EMULATED_HEADERS) & set(files.headers) else None
-    return unknown["name"] if unknown else ""
+    """The name that our header of a library lacks; empty where nobody includes it, or who does has a slip."""
+    name = _undefined(message)
+    return name if header_of(name) in files.headers and not meant(name) else ""
+
+
+def _undefined(message: Message) -> str:
+    """The name that the message says nothing declares; empty where it says something else."""
+    undefined = _UNDEFINED.search(message.text)
+    return undefined["name"] if undefined else ""
 
 
 def _library(header: str) -> str:
@@ -306,16 +314,22 @@ def _finding(message: Message, files: Files) -> Finding:
 def _parts_of_ours(message: Message, files: Files) -> dict[str, tuple[Clause, ...]]:
     """What we add to a compiler's sentence: whose header it is in, and what to write instead."""
     in_header = message.file and files.is_toolchain(message.file) and not message.file.startswith("<")
-    name, written = harmless(message.file.rsplit("/", 1)[-1]), replacement_of_removed(message.text)
+    name = harmless(message.file.rsplit("/", 1)[-1])
     return {
         "used_by": part("in-header", name=name) if in_header else (),
-        "removed": part("removed-from-cuda", written=written) if written else _changed(message.text),
+        "removed": _to_write_instead(message, files),
     }
 
 
-def _changed(message: str) -> tuple[Clause, ...]:
-    """How a call is written since CUDA 13, where a message is about its older form."""
-    return part("changed-in-cuda", written=_LOCATION) if _LOCATION_WANTED in message else ()
+def _to_write_instead(message: Message, files: Files) -> tuple[Clause, ...]:
+    """How something is written since CUDA 13, or in the library whose header is ours."""
+    if written := replacement_of_removed(message.text):
+        return part("removed-from-cuda", written=written)
+    if _LOCATION_WANTED in message.text:
+        return part("changed-in-cuda", written=_LOCATION)
+    name = _undefined(message)
+    misspelt = meant(name) if header_of(name) in files.headers else ""
+    return part("misspelt-name", name=misspelt) if misspelt else ()
 
 
 def _place(message: Message, files: Files) -> tuple[str, int | None]:

@@ -79,7 +79,7 @@ functions (``std::max``, ``std::numeric_limits``), and lambdas may be device cod
 _LAMBDA_FOR_DEVICE = re.compile(rb"\]\s*__(?:host|device)__")
 """``[=] __device__ (int i) {…}``: such lambdas include headers of the host, which take 0.4 s to compile."""
 
-_CALLS_DEVICE = re.compile(r"cuda[A-Z]\w*|__cudaPushCallConfiguration|cu[A-Z]\w*|cublas[A-Z]\w*")
+_CALLS_DEVICE = re.compile(r"cuda[A-Z]\w*|__cudaPushCallConfiguration|cu[A-Z]\w*|cu(?:blas|rand)[A-Z]\w*")
 """Names that a program needs only if it calls the runtime or the driver: ``<<<…>>>`` pushes a configuration.
 
 The code that nvcc adds by itself, to register kernels and to launch each of them, has other names.

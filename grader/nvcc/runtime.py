@@ -83,7 +83,7 @@ PROGRAM = "program"
 MOST_ADDRESSES = 5000
 
 _LOOK_UP_LIMITS = Limits(wall_seconds=20.0, cpu_seconds=10, output_bytes=64 << 20)
-_CALL = re.compile(r"\s(?:call|bl)\s+[0-9a-f]+ <_*cu(?:da|blas)\w+>\n\s*(?P<next>[0-9a-f]+):")
+_CALL = re.compile(r"\s(?:call|bl)\s+[0-9a-f]+ <_*cu(?:da|blas|rand)\w+>\n\s*(?P<next>[0-9a-f]+):")
 _ADDRESS = re.compile(r"0x([0-9a-f]+)")
 _PLACE = re.compile(r"(?P<file>.*):(?P<line>\d+)(?: \(discriminator \d+\))?")
 

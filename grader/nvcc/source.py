@@ -35,6 +35,7 @@ from grader.model import (
     ProgramInterface,
     Severity,
 )
+from grader.nvcc.library_names import LIBRARIES
 from grader.nvcc.toolchain import UNIT
 from grader.text import sentence
 
@@ -126,7 +127,7 @@ PROGRAM_HEADERS = (
 without them get ours, which need no library. Those of ours that include others stand before them."""
 
 
-EMULATED_HEADERS = ("cublas_v2.h",)
+EMULATED_HEADERS = tuple(LIBRARIES)
 """Headers of libraries that the emulator computes. Programs get them, and functions do not: they are to
 compute by themselves."""
 

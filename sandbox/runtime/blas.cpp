@@ -1,15 +1,10 @@
 // cuBLAS, as far as `cublas_v2.h` beside the headers declares it: what a call asks for goes to the session, which
 // computes it where device memory lies. A handle is this program's own affair, and so are its stream and its modes.
 #include "cublas_v2.h"
-#include "errors.hpp"
-#include "managed.hpp"
+#include "library.hpp"
 #include "memory.hpp"
-#include "wire.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <mutex>
-#include <set>
 
 struct cublasContext {
     cudaStream_t stream = nullptr;
@@ -22,19 +17,12 @@ namespace {
 // As the session numbers them (grader/device/library_requests.py).
 enum class Vectors : std::uint32_t { scale = 0, add = 1, dot = 2, norm = 3, absolute_sum = 4 };
 
-struct Handles {
-    std::mutex mutex;
-    std::set<cublasContext *> live;
-};
-Handles &handles() {
-    static auto *table = new Handles;
+LiveHandles<cublasContext> &handles() {
+    static auto *table = new LiveHandles<cublasContext>;
     return *table;
 }
 
-bool is_live(cublasContext *handle) {
-    std::lock_guard guard(handles().mutex);
-    return handles().live.count(handle);
-}
+bool is_live(cublasContext *handle) { return handles().has(handle); }
 
 cublasStatus_t status_of(cudaError_t code) {
     switch (code) {
@@ -42,17 +30,6 @@ cublasStatus_t status_of(cudaError_t code) {
     case cudaErrorInvalidValue: return CUBLAS_STATUS_INVALID_VALUE;
     default: return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-}
-
-// What a library's call asks of the device, as a launch does.
-Answer compute(Operation operation, const Payload &payload, const void *caller) {
-    Answer answer;
-    answer.code = forked() ? cudaErrorInitializationError : broken();
-    if (answer.code != cudaSuccess) return answer;
-    hand_over();
-    answer = ask(operation, caller, payload);
-    if (answer.code == cudaSuccess) device_at_work();
-    return answer;
 }
 
 struct Matrix {
@@ -72,7 +49,7 @@ cublasStatus_t multiply(cublasHandle_t handle, bool transposed_a, bool transpose
     payload.add(std::uint32_t{sizeof(Real)}).add(std::uint32_t{transposed_a}).add(std::uint32_t{transposed_b});
     payload.add(m).add(n).add(k).add(static_cast<double>(*alpha)).add(static_cast<double>(*beta));
     payload.add(a.start).add(a.leading).add(b.start).add(b.leading).add(c.start).add(c.leading);
-    return status_of(compute(Operation::multiply, payload.add(handle->stream), caller).code);
+    return status_of(compute(Operation::multiply, payload.add(handle->stream), handle->stream, caller).code);
 }
 
 template <typename Real>
@@ -118,7 +95,7 @@ cublasStatus_t combine(Vectors which, cublasHandle_t handle, int n, Real factor,
     Payload payload;
     payload.add(which).add(std::uint32_t{sizeof(Real)}).add(n).add(static_cast<double>(factor));
     payload.add(x).add(incx).add(y).add(incy).add(handle->stream);
-    Answer answer = compute(Operation::combine, payload, caller);
+    Answer answer = compute(Operation::combine, payload, handle->stream, caller);
     if (answer.code == cudaSuccess && gives_number) *result = static_cast<Real>(answer.next<double>());
     return status_of(answer.code);
 }
@@ -155,15 +132,11 @@ extern "C" {
 cublasStatus_t cublasCreate(cublasHandle_t *handle) {
     if (!handle) return CUBLAS_STATUS_INVALID_VALUE;
     if (forked()) return CUBLAS_STATUS_NOT_INITIALIZED;
-    std::lock_guard guard(handles().mutex);
-    handles().live.insert(*handle = new cublasContext);
+    *handle = handles().make();
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
-    std::lock_guard guard(handles().mutex);
-    if (!handles().live.erase(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
-    delete handle;
-    return CUBLAS_STATUS_SUCCESS;
+    return handles().destroy(handle) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 cublasStatus_t cublasGetVersion(cublasHandle_t, int *version) {
     if (!version) return CUBLAS_STATUS_INVALID_VALUE;

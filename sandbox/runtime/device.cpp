@@ -2,9 +2,11 @@
 //
 // Its figures are those of compute capability 8.0 with the multiprocessors of the emulator; memory is what the
 // assignment allows.
+#include "capture.hpp"
 #include "errors.hpp"
 #include "kernels.hpp"
 #include "managed.hpp"
+#include "streams.hpp"
 #include "wire.hpp"
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 namespace standin {
 
 void forget_errors();
-void forget_handles();
 
 namespace {
 
@@ -256,6 +257,7 @@ cudaError_t cudaDeviceReset() {
     forget_kernels();
     forget_errors();
     forget_handles();
+    forget_captures();
     return keep(code);
 }
 

@@ -1,6 +1,7 @@
 // Registration, as nvcc's own code calls it (crt/host_runtime.h), and launches.
 #include "kernels.hpp"
 
+#include "capture.hpp"
 #include "errors.hpp"
 #include "managed.hpp"
 #include "wire.hpp"
@@ -76,11 +77,23 @@ Kernel *kernel(const void *stub, const void *caller) {
     return &kernel;
 }
 
+cudaError_t start(std::uint32_t number, const Configuration &how, const std::vector<unsigned char> &parameters,
+                  bool cooperative) {
+    hand_over();
+    Payload payload;
+    payload.add(number);
+    payload.add(how.grid.x).add(how.grid.y).add(how.grid.z).add(how.block.x).add(how.block.y).add(how.block.z);
+    payload.add(std::uint64_t{how.shared_bytes}).add(how.stream).add(static_cast<std::uint32_t>(cooperative));
+    payload.add_bytes(parameters.data(), parameters.size());
+    cudaError_t code = ask(Operation::launch, how.caller, payload).code;
+    if (code == cudaSuccess) device_at_work();
+    return keep_from(how.caller, code);
+}
+
 cudaError_t launch(const void *stub, const Configuration &how, void **arguments, bool cooperative) {
     NEEDS_DEVICE;
     Kernel *launched = kernel(stub, how.caller);
     if (!launched || launched->number < 0) return keep(cudaErrorInvalidResourceHandle);
-    hand_over();
     std::vector<unsigned char> bytes(launched->parameter_bytes);
     for (std::size_t index = 0; index < launched->parameters.size(); ++index) {
         auto [offset, size] = launched->parameters[index];
@@ -91,14 +104,14 @@ cudaError_t launch(const void *stub, const Configuration &how, void **arguments,
             name_symbol(pointer, how.caller);
         }
     }
-    Payload payload;
-    payload.add(static_cast<std::uint32_t>(launched->number));
-    payload.add(how.grid.x).add(how.grid.y).add(how.grid.z).add(how.block.x).add(how.block.y).add(how.block.z);
-    payload.add(std::uint64_t{how.shared_bytes}).add(how.stream).add(static_cast<std::uint32_t>(cooperative));
-    payload.add_bytes(bytes.data(), bytes.size());
-    cudaError_t code = ask(Operation::launch, how.caller, payload).code;
-    if (code == cudaSuccess) device_at_work();
-    return keep(code);
+    auto work = [=, number = static_cast<std::uint32_t>(launched->number)](cudaStream_t stream) {
+        Configuration there = how;
+        there.stream = stream;
+        return start(number, there, bytes, cooperative);
+    };
+    auto *stream = static_cast<cudaStream_t>(how.stream);
+    if (auto code = captured(stream, work)) return keep_from(how.caller, *code);
+    return work(stream);
 }
 
 Place place_of(const void *symbol, const void *caller, Variable &variable) {

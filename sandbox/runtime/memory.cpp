@@ -1,4 +1,5 @@
 // Memory of the device: taking it, giving it back, copies and fills (CUDA Runtime API, "Memory Management").
+#include "capture.hpp"
 #include "errors.hpp"
 #include "kernels.hpp"
 #include "managed.hpp"
@@ -76,6 +77,7 @@ struct Copy {
 cudaError_t allocate(void **address, std::size_t size, std::uint32_t kind, cudaStream_t stream, const void *caller) {
     NEEDS_DEVICE;
     if (!address) return keep(cudaErrorInvalidValue);
+    if (is_captured(stream)) unsupported("memory that is taken in a stream that is captured", caller);
     Payload payload;
     Answer answer = ask(Operation::allocate, caller, payload.add(std::uint64_t{size}).add(kind).add(stream));
     if (answer.code != cudaSuccess) return keep(answer.code);
@@ -88,6 +90,7 @@ cudaError_t allocate(void **address, std::size_t size, std::uint32_t kind, cudaS
 cudaError_t release(void *address, std::uint32_t kind, cudaStream_t stream, const void *caller) {
     NEEDS_DEVICE;
     if (!address) return cudaSuccess;
+    if (is_captured(stream)) unsupported("memory that is freed in a stream that is captured", caller);
     if (on_device(address)) hand_over();
     Payload payload;
     cudaError_t code = ask(Operation::free, caller, payload.add(address).add(kind).add(stream)).code;
@@ -96,13 +99,8 @@ cudaError_t release(void *address, std::uint32_t kind, cudaStream_t stream, cons
 }
 
 // A copy waits for the device where CUDA's does; shared memory is at the device while it is copied.
-cudaError_t copy(const Copy &copy) {
+cudaError_t copy_now(const Copy &copy) {
     NEEDS_DEVICE;
-    if (!copy.width || !copy.height) return cudaSuccess;
-    if (static_cast<unsigned>(copy.kind) > cudaMemcpyDefault) return keep(cudaErrorInvalidMemcpyDirection);
-    if (copy.height > 1 && copy.width > std::min(copy.to_pitch, copy.from_pitch)) {
-        return keep(cudaErrorInvalidPitchValue);
-    }
     bool to_device = on_device(copy.to), from_device = on_device(copy.from);
     name_symbol(copy.to, copy.caller), name_symbol(copy.from, copy.caller);
     hand_over();
@@ -135,6 +133,22 @@ cudaError_t copy(const Copy &copy) {
     return keep(code);
 }
 
+cudaError_t copy(const Copy &copy) {
+    NEEDS_DEVICE;
+    if (!copy.width || !copy.height) return cudaSuccess;
+    if (static_cast<unsigned>(copy.kind) > cudaMemcpyDefault) return keep(cudaErrorInvalidMemcpyDirection);
+    if (copy.height > 1 && copy.width > std::min(copy.to_pitch, copy.from_pitch)) {
+        return keep(cudaErrorInvalidPitchValue);
+    }
+    auto work = [copy](cudaStream_t stream) {
+        Copy there = copy;
+        there.stream = stream;
+        return copy_now(there);
+    };
+    if (auto code = captured(copy.stream, work)) return keep_from(copy.caller, *code);
+    return copy_now(copy);
+}
+
 cudaError_t plain(void *to, const void *from, std::size_t size, cudaMemcpyKind kind, cudaStream_t stream,
                   Waiting waiting, const void *caller) {
     return copy({to, size, from, size, size, 1, kind, stream, waiting, caller});
@@ -145,13 +159,17 @@ cudaError_t fill(void *address, std::size_t pitch, int value, std::size_t width,
     NEEDS_DEVICE;
     if (!width || !height) return cudaSuccess;
     name_symbol(address, caller);
-    hand_over();
-    Payload payload;
-    payload.add(address).add(std::uint64_t{pitch}).add(static_cast<std::uint32_t>(value));
-    payload.add(std::uint64_t{width}).add(std::uint64_t{height}).add(stream).add(waiting);
-    cudaError_t code = ask(Operation::fill, caller, payload).code;
-    if (code == cudaSuccess) device_at_work();
-    return keep(code);
+    auto work = [=](cudaStream_t on) {
+        hand_over();
+        Payload payload;
+        payload.add(address).add(std::uint64_t{pitch}).add(static_cast<std::uint32_t>(value));
+        payload.add(std::uint64_t{width}).add(std::uint64_t{height}).add(on).add(waiting);
+        cudaError_t code = ask(Operation::fill, caller, payload).code;
+        if (code == cudaSuccess) device_at_work();
+        return keep_from(caller, code);
+    };
+    if (auto code = captured(stream, work)) return keep_from(caller, *code);
+    return work(stream);
 }
 
 // A copy to or from a variable: `offset` bytes behind its start, and never beyond its end.

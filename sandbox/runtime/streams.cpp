@@ -2,6 +2,8 @@
 //
 // Everything runs in the order of the calls, so there is nothing to wait for; what a device could still be doing is
 // the session's business, and so are the times of events, which come from a model of a device.
+#include "streams.hpp"
+#include "capture.hpp"
 #include "errors.hpp"
 #include "managed.hpp"
 #include "wire.hpp"
@@ -22,6 +24,10 @@ enum class Awaited : std::uint32_t { device = 0, stream = 1, event = 2 };
 
 cudaError_t wait_for(Awaited what, const void *handle, const void *caller) {
     NEEDS_DEVICE;
+    std::optional<cudaError_t> refusal;
+    if (what == Awaited::device) refusal = captured_synchronise_all();
+    if (what == Awaited::stream) refusal = captured_synchronise(static_cast<cudaStream_t>(const_cast<void *>(handle)));
+    if (refusal) return keep_from(caller, *refusal);
     hand_over();
     Payload payload;
     Answer answer = ask(Operation::synchronise, caller, payload.add(what).add(handle));
@@ -49,7 +55,7 @@ Handles &handles() {
 
 bool are_there(cudaEvent_t event, cudaStream_t stream) {
     std::lock_guard guard(handles().mutex);
-    bool is_own = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+    bool is_own = is_default(stream) || stream == cudaStreamPerThread;
     return handles().events.count(event) && (is_own || handles().streams.count(stream));
 }
 
@@ -86,17 +92,28 @@ cudaError_t destroy(Operation operation, const void *handle, const void *caller)
     return keep(ask(operation, caller, payload.add(handle)).code);
 }
 
+// What the host is to do after a stream's work is done at once: all of that work is done.
+cudaError_t call_back(cudaStream_t stream, cudaHostFn_t function, void *data, const void *caller) {
+    cudaError_t code = wait_for(Awaited::stream, stream, caller);
+    if (code == cudaSuccess) function(data);
+    return code;
+}
+
 // What a stream was made with; those that nobody makes have what is usual.
+std::optional<StreamFacts> facts_of(cudaStream_t stream) {
+    std::lock_guard guard(handles().mutex);
+    auto place = handles().streams.find(stream);
+    if (place != handles().streams.end()) return place->second;
+    if (is_default(stream) || stream == cudaStreamPerThread) return StreamFacts{};
+    return {};
+}
+
 template <typename Value, typename Read> cudaError_t fact(cudaStream_t stream, Value *value, Read read) {
     NEEDS_DEVICE;
     if (!value) return keep(cudaErrorInvalidValue);
-    std::lock_guard guard(handles().mutex);
-    auto place = handles().streams.find(stream);
-    bool is_there = place != handles().streams.end();
-    if (!is_there && stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread) {
-        return keep(cudaErrorInvalidResourceHandle);
-    }
-    *value = read(is_there ? place->second : StreamFacts{});
+    std::optional<StreamFacts> facts = facts_of(stream);
+    if (!facts) return keep(cudaErrorInvalidResourceHandle);
+    *value = read(*facts);
     return cudaSuccess;
 }
 
@@ -107,6 +124,11 @@ template <typename Handle> cudaError_t simple(Operation operation, Handle handle
 }
 
 } // namespace
+
+std::optional<unsigned> flags_of(cudaStream_t stream) {
+    std::optional<StreamFacts> facts = facts_of(stream);
+    return facts ? std::optional<unsigned>(facts->flags) : std::nullopt;
+}
 
 void forget_handles() {
     std::lock_guard guard(handles().mutex);
@@ -145,8 +167,12 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
     return fact(stream, device, [](const StreamFacts &) { return 0; });
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return destroy(Operation::stream_destroy, stream, CALLER); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return simple(Operation::stream_query, stream, CALLER); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    if (auto refusal = captured_synchronise(stream)) return keep(*refusal);
+    return simple(Operation::stream_query, stream, CALLER);
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    if (auto code = captured_wait(stream, event)) return keep(*code);
     return of_both(Operation::stream_wait, stream, event, are_there(event, stream), CALLER);
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
@@ -155,11 +181,11 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     if (greatest) *greatest = highest_priority;
     return cudaSuccess;
 }
-// What the host is to do after a stream's work is done at once: all of that work is done.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
-    cudaError_t code = wait_for(Awaited::stream, stream, CALLER);
-    if (code == cudaSuccess) function(data);
-    return code;
+    const void *caller = CALLER;
+    auto work = [=](cudaStream_t on) { return call_back(on, function, data, caller); };
+    if (auto code = captured(stream, work)) return keep(*code);
+    return work(stream);
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned) {
     cudaError_t code = wait_for(Awaited::stream, stream, CALLER);
@@ -174,9 +200,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return destroy(Operation::event_destroy, event, CALLER); }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return simple(Operation::event_query, event, CALLER); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    if (auto code = captured_record(event, stream)) return keep(*code);
     return of_both(Operation::event_record, event, stream, are_there(event, stream), CALLER);
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+    if (auto code = captured_record(event, stream)) return keep(*code);
     return of_both(Operation::event_record, event, stream, are_there(event, stream), CALLER);
 }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {

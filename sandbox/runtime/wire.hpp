@@ -52,6 +52,8 @@ enum class Operation : std::uint32_t {
     call_failed,
     multiply,
     combine,
+    draw,
+    draw_on_host,
 };
 
 // Where global memory of the device lies; a host pointer is never in there. All of it is among the addresses that a

@@ -166,6 +166,37 @@ CASE(aborts) { int *d; cudaMalloc(&d, 4); std::abort(); }
 CASE(registered) {
     static int page[4096]; SAY(cudaHostRegister(page, sizeof page, 0)); SAY(cudaHostUnregister(page)); SAY(cudaHostUnregister(page)); LAST();
 }
+CASE(graphs) {
+    cudaStream_t s, t; cudaStreamCreate(&s), cudaStreamCreate(&t); int *d, *e; cudaMalloc(&d, 64), cudaMalloc(&e, 64);
+    cudaEvent_t fork, join; cudaEventCreate(&fork), cudaEventCreate(&join); cudaGraph_t g; cudaGraphExec_t x; size_t n;
+    cudaMemset(d, 0, 64), cudaMemset(e, 0, 64); SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    SAY(cudaEventRecord(fork, s)); SAY(cudaStreamWaitEvent(t, fork, 0)); add<<<1, 4, 0, t>>>(e, 4); SAY(cudaEventRecord(join, t));
+    add<<<1, 4, 0, s>>>(d, 4); SAY(cudaStreamWaitEvent(s, join, 0)); SAY(cudaMemcpyAsync(e + 4, d, 16, cudaMemcpyDefault, s));
+    SAY(cudaStreamEndCapture(s, &g)); SAY(cudaGraphGetNodes(g, nullptr, &n)); std::printf("%zu\n", n);
+    SAY(cudaGraphInstantiate(&x, g, 0)); SAY(cudaGraphDestroy(g)); SAY(cudaGraphLaunch(x, t)); SAY(cudaGraphLaunch(x, s));
+    SAY(cudaStreamSynchronize(s)); SAY(cudaMemcpy(h, e, 32, cudaMemcpyDeviceToHost)); std::printf("%d %d\n", h[3], h[7]);
+    SAY(cudaGraphExecDestroy(x)); LAST();
+}
+CASE(capture_and_the_default_stream) {
+    cudaStream_t s; cudaStreamCreate(&s); int *d; cudaMalloc(&d, 64); cudaGraph_t g; cudaStreamCaptureStatus status;
+    SAY(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal)); SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)); add<<<1, 4>>>(d, 4); LAST(); add<<<1, 4, 0, s>>>(d, 4); LAST();
+    SAY(cudaStreamIsCapturing(s, &status)); std::printf("%d\n", status); SAY(cudaStreamEndCapture(s, &g));
+    SAY(cudaStreamEndCapture(s, &g)); std::printf("%d\n", g == nullptr);
+}
+CASE(waits_in_a_capture) {
+    cudaStream_t s, t; cudaStreamCreate(&s), cudaStreamCreate(&t); cudaEvent_t e; cudaEventCreate(&e); cudaGraph_t g;
+    SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)); SAY(cudaStreamSynchronize(s)); SAY(cudaStreamEndCapture(s, &g));
+    SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)); SAY(cudaDeviceSynchronize()); SAY(cudaStreamEndCapture(s, &g));
+    cudaEventRecord(e, t); SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)); SAY(cudaStreamWaitEvent(s, e, 0));
+    SAY(cudaStreamEndCapture(s, &g)); LAST();
+}
+CASE(a_capture_that_is_not_joined) {
+    cudaStream_t s, t; cudaStreamCreate(&s), cudaStreamCreate(&t); cudaEvent_t e; cudaEventCreate(&e); cudaGraph_t g;
+    int *d; cudaMalloc(&d, 64); SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)); SAY(cudaEventRecord(e, s));
+    SAY(cudaStreamWaitEvent(t, e, 0)); SAY(cudaMemsetAsync(d, 0, 64, t)); SAY(cudaStreamEndCapture(t, &g));
+    SAY(cudaStreamEndCapture(s, &g)); LAST();
+}
 
 #define ONE(name) if (!std::strcmp(words[1], #name)) name();
 int main(int number, char **words) {
@@ -178,5 +209,6 @@ int main(int number, char **words) {
     ONE(symbol_by_its_name) ONE(variables) ONE(managed) ONE(pinned) ONE(attributes_of_pointers) ONE(streams) ONE(events)
     ONE(events_without_time) ONE(devices) ONE(reset) ONE(asynchronous_memory) ONE(not_a_kernel)
     ONE(launched_by_the_call) ONE(attributes_of_kernels) ONE(names_and_texts) ONE(versions) ONE(exits) ONE(aborts)
-    ONE(registered)
+    ONE(registered) ONE(graphs) ONE(capture_and_the_default_stream) ONE(waits_in_a_capture)
+    ONE(a_capture_that_is_not_joined)
 }

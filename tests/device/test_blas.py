@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.device import blas
+from grader.device import blas, library_operands
 from grader.device.device import Device
 from grader.device.errors import CudaError, HostCode
 from grader.device.library_requests import CombineVectors, MultiplyMatrices, VectorOperation
@@ -127,7 +127,7 @@ def test_a_matrix_that_is_not_all_there_is_told_and_not_computed(device: Device)
         assert blas.multiply(device, multiply(first, columns), CALLER)[0] is CudaError.ILLEGAL_ADDRESS
     codes = [mistake.code for mistake in device.mistakes]
     assert codes == [HostCode.LIBRARY_BEYOND_ARRAY, HostCode.LIBRARY_WITHOUT_ARRAY]
-    assert dict(device.mistakes[0].details) == {"operand": "A", "bytes": 80, "has": 64}
+    assert dict(device.mistakes[0].details) == {"library": "cuBLAS", "operand": "A", "bytes": 80, "has": 64}
     assert (_read(device, a, np.ones((4, 4), np.float32)) == 1).all()
 
 
@@ -139,7 +139,7 @@ def test_a_pointer_into_the_middle_of_a_number_is_told_as_such(device: Device) -
     (mistake,) = device.mistakes
     assert (mistake.code, dict(mistake.details)) == (
         HostCode.LIBRARY_MISALIGNED,
-        {"operand": "x", "bytes": 4},
+        {"library": "cuBLAS", "operand": "x", "bytes": 4},
     )
 
 
@@ -178,7 +178,7 @@ def test_what_a_stream_has_not_is_refused(device: Device) -> None:
 
 def test_all_calls_together_are_bounded(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is more than that is our limit, and no mistake of the program."""
-    monkeypatch.setattr(blas, "MOST_WORK", 100)
+    monkeypatch.setattr(library_operands, "MOST_WORK", 100)
     x = _put(device, np.ones((2, 2), np.float32))
     message = CombineVectors(VectorOperation.SCALE, 4, 4, 2.0, x, 1, x, 1, 0)
     codes = [blas.combine(device, message, CALLER)[0] for _ in range(3)]

@@ -8,6 +8,7 @@ import pytest
 
 from grader.device.streams import Work, WorkKind
 from tests.device.call_case import ARRAYS
+from tests.device.calls_for_capture import CALLS_FOR_CAPTURE
 from tests.device.calls_for_memory import CALLS_FOR_MEMORY
 from tests.device.calls_for_order import CALLS_FOR_ORDER
 from tests.device.calls_for_shared_memory import CALLS_FOR_SHARED_MEMORY
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.device.hosts import Ran
 
-CASES = CALLS_FOR_MEMORY | CALLS_FOR_SHARED_MEMORY | CALLS_FOR_ORDER
+CASES = CALLS_FOR_MEMORY | CALLS_FOR_SHARED_MEMORY | CALLS_FOR_ORDER | CALLS_FOR_CAPTURE
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.device.device import MOST_MISTAKES, Device
-from grader.device.errors import CudaError, HostCode, HostMistake
+from grader.device.errors import HostCode, HostMistake
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.observation import Observation
@@ -235,10 +235,10 @@ class EmulatedDevice:
         return Clause("host-took-too-long", values)
 
     def failed_call(self, run: ProgramRun) -> Finding | None:
-        """The first call that failed, where the run did not end well after it, or lacks the memory."""
+        """The first call that failed, where the run did not end well after it, or lacks what it asked for."""
         failure = self.device.first_failure
         ended = _bad_end(run)
-        if failure is None or not (ended or failure.code is CudaError.MEMORY_ALLOCATION):
+        if failure is None or not (ended or failure.is_lasting):
             return None
         sizes = (m.details for m in self.device.mistakes if m.code is HostCode.OUT_OF_MEMORY)
         call = self._source.call_of(failure.caller)
