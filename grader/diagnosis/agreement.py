@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.diagnosis.facts import ENOUGH, Diagnosis
+from grader.diagnosis.general import PATTERNS
 from grader.mistakes import texts_of_course
 from grader.model import Visibility
 
@@ -38,6 +39,9 @@ OF_ALL_CASES = frozenset({"all-the-same"})
 OF_PARTIAL_BLOCKS = frozenset({"partial-blocks-wrong"})
 EDGES = frozenset({"edge-wrong", "tail-wrong"})
 """What shows in arrays that have whole blocks as well."""
+
+SAYS_WHERE = frozenset({*(mistake for mistake, _ in PATTERNS), *OF_PARTIAL_BLOCKS, *EDGES})
+"""What only says where an output is wrong: it displaces nothing that says why."""
 
 FEW = 16
 """Elements of the largest array below which everything looks like everything."""
@@ -154,7 +158,7 @@ def _of_its_item(
 
 
 def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
-    """The mistakes that fit all of these that can tell; those that fit the others as well, if any does.
+    """The mistakes that fit all of these that can tell; those that fit the others, too, if any does.
 
     A few numbers can not, where other cases have more.
     """
@@ -163,6 +167,8 @@ def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
     specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
     candidates = list(_in_all(specific or clear))
     fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]
+    if SAYS_WHERE.issuperset(fitting_all) and not SAYS_WHERE.issuperset(candidates):
+        return candidates
     return fitting_all or candidates
 
 

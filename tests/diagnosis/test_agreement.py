@@ -135,6 +135,15 @@ def test_one_row_one_number_and_few_elements_tell_nothing(array: Any, *, expecte
     assert can_tell_mistakes_apart(output) is expected
 
 
+def test_what_says_where_displaces_nothing_that_says_why() -> None:
+    """Also where it fits the cases that cannot tell mistakes apart, and the other does not."""
+    large, line = wrong("a-leading-dimension", "some-rows-wrong"), wrong("some-rows-wrong", telling=False)
+    assert common_mistake([large, line]) == "a-leading-dimension"
+    assert common_mistake([wrong("some-rows-wrong"), line]) == "some-rows-wrong"
+    edge = wrong("edge-wrong", "partial-blocks-wrong")
+    assert common_mistake([edge, wrong("partial-blocks-wrong", telling=False)]) == "partial-blocks-wrong"
+
+
 @pytest.mark.parametrize(
     ("value", "unwritten", "reads_unset", "expected"),
     [
