@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.diagnosis.facts import ENOUGH, Diagnosis
+from grader.diagnosis.general import PATTERNS
 from grader.mistakes import texts_of_course
 from grader.model import Visibility
 
@@ -32,6 +33,16 @@ OF_ANY_SHAPE = frozenset(
 )
 """Mistakes of threads that show whatever the shape: a right output rules them out for smaller ones."""
 
+OF_ALL_CASES = frozenset({"all-the-same"})
+"""What all wrong outputs show if it is the mistake."""
+
+OF_PARTIAL_BLOCKS = frozenset({"partial-blocks-wrong"})
+EDGES = frozenset({"edge-wrong", "tail-wrong"})
+"""What shows in arrays that have whole blocks as well."""
+
+SAYS_WHERE = frozenset({*(mistake for mistake, _ in PATTERNS), *OF_PARTIAL_BLOCKS, *EDGES})
+"""What only says where an output is wrong: it displaces nothing that says why."""
+
 FEW = 16
 """Elements of the largest array below which everything looks like everything."""
 
@@ -39,8 +50,11 @@ FEW = 16
 def can_tell_mistakes_apart(output: WrongOutput) -> bool:
     """Whether a case can tell mistakes apart: not where an array is a line, or holds one number only."""
     arrays = [array for name, array in output.inputs if array.ndim and name != output.array]
-    if output.reads_outside and np.isnan(output.values).all():  # what was read there is in all of them
-        return False
+    if output.reads_outside:
+        if np.isnan(output.values).all():  # what was read there is in all of them
+            return False
+    elif output.reads_unset is False and not (np.isfinite(output.values) | output.unwritten).any():
+        return False  # it is all that comes of a division by 0, whatever made the 0
     if any(array.size < 2 or array.min() == array.max() for array in arrays):  # noqa: PLR2004 - one alone
         return False
     if max((array.size for array in (*arrays, output.got)), default=0) < FEW:
@@ -102,17 +116,25 @@ def agree_on_mistakes(
 def _without_ruled_out(
     outputs: Sequence[tuple[CaseEvidence, Comparison]],
 ) -> list[tuple[CaseEvidence, Comparison]]:
-    """The wrong outputs, without mistakes of threads that a larger visible one would show, and is right."""
-    right = ((case, one) for case, one in outputs if not one.wrong and case.completed)
-    visible = (one.total for case, one in right if case.case.visibility is Visibility.VISIBLE)
-    largest = max(visible, default=0)
-    return [
-        (case, replace(one, fitting=tuple(m for m in one.fitting if m not in OF_ANY_SHAPE)))
-        if one.total <= largest
-        else (case, one)
-        for case, one in outputs
-        if one.wrong
-    ]
+    """The wrong outputs, without mistakes that another visible one rules out.
+
+    A larger one that is right would show mistakes of threads, a wrong one that not everything is the same.
+    That partial blocks are wrong is only known where whole ones are right.
+    """
+    visible = [(case, one) for case, one in outputs if case.case.visibility is Visibility.VISIBLE]
+    largest = max((one.total for case, one in visible if not one.wrong and case.completed), default=0)
+    wrong = [one for _, one in visible if one.wrong and one.total >= FEW]
+    never = {mistake for mistake in OF_ALL_CASES if any(mistake not in one.fitting for one in wrong)}
+    whole_blocks = any(EDGES & {*one.fitting} for one in wrong)
+    remaining = []
+    for case, one in outputs:
+        ruled_out = never | (OF_ANY_SHAPE if one.total <= largest else frozenset())
+        if not whole_blocks and one.total >= largest:
+            ruled_out |= OF_PARTIAL_BLOCKS
+        if one.wrong:
+            fitting = tuple(mistake for mistake in one.fitting if mistake not in ruled_out)
+            remaining.append((case, replace(one, fitting=fitting)))
+    return remaining
 
 
 def _voted_mistake(
@@ -136,7 +158,7 @@ def _of_its_item(
 
 
 def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
-    """The mistakes that fit all of these that can tell; those that fit the others as well, if any does.
+    """The mistakes that fit all of these that can tell; those that fit the others, too, if any does.
 
     A few numbers can not, where other cases have more.
     """
@@ -145,6 +167,8 @@ def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
     specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
     candidates = list(_in_all(specific or clear))
     fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]
+    if SAYS_WHERE.issuperset(fitting_all) and not SAYS_WHERE.issuperset(candidates):
+        return candidates
     return fitting_all or candidates
 
 

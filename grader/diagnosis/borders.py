@@ -65,6 +65,22 @@ def edge_wrong(output: WrongOutput) -> bool:
     return _only_edge_wrong(output)
 
 
+def partial_blocks_wrong(output: WrongOutput) -> bool:
+    """Only the edge is wrong, or the array is a part of one tile, and all of it is edge.
+
+    That threads have an element each is known where there is an input of this shape, or where numbers only
+    change places.
+    """
+    others = (array.shape for name, array in output.inputs if name != output.array)
+    if output.launch is None or (output.got.shape not in others and output.rearranged is None):
+        return False
+    if output.never_stored[output.wrong].all():  # who stores nothing there does so for other reasons
+        return False
+    edges = list(_edges(output))
+    is_part = bool(edges) and all(bool(edge.all()) for edge in edges)
+    return is_part or edge_wrong(output)
+
+
 MOST_NEIGHBOURS = 3
 """How far from a border the elements lie whose neighbours are beyond it."""
 
@@ -88,9 +104,11 @@ def border_wrong(output: WrongOutput) -> bool:
     if not _only_near_ends(output) or (wrong.ndim > 1 and count < ENOUGH // 2):
         return False
     edges = list(_edges(output))
-    of_edge = [2 * count < np.count_nonzero(edge) and not edge.all() for edge in edges]
     if wrong.ndim == 1:
-        return bool(edges) and all(of_edge)
+        beside = [bool((wrong & ~edge).any()) for edge in edges]
+        few = [2 * count < np.count_nonzero(edge) for edge in edges]
+        return bool(edges) and all(one or other for one, other in zip(few, beside, strict=True))
+    of_edge = [2 * count < np.count_nonzero(edge) and not edge.all() for edge in edges]
     beside = [int(np.count_nonzero(wrong & ~edge)) >= ENOUGH // 2 for edge in edges]
     return all(few or some for few, some in zip(of_edge, beside, strict=True))
 
@@ -136,19 +154,26 @@ def _are_all_near(wrong: Mask, near: Mask) -> bool:
     return chance < MOST_CHANCE and not (wrong & ~near).any()
 
 
+REACHES = (MOST_NEIGHBOURS, 8)
+"""How far from the ends of a block, where a filter has a halo of three elements, or reads it on one side."""
+
+
 def block_borders_wrong(output: WrongOutput) -> bool:
     """Only elements are wrong that lie near the first or the last one of a block, also inside the array."""
     wrong, launch = output.wrong, output.launch
     if launch is None or not 0 < wrong.ndim <= MOST_AXES or (wrong.ndim == 1) is not output.in_a_line:
         return False
+    if np.count_nonzero(wrong) < ENOUGH // 2 or (wrong & output.unwritten).any():
+        return False
+    return any(_only_near_blocks_ends(wrong, launch.block, reach) for reach in REACHES)
+
+
+def _only_near_blocks_ends(wrong: Mask, block: tuple[int, ...], reach: int) -> bool:
     near = np.zeros(wrong.shape, np.bool_)
-    inside = (slice(MOST_NEIGHBOURS, -MOST_NEIGHBOURS),) * wrong.ndim
     for axis, index in enumerate(np.indices(wrong.shape)):
-        threads = launch.block[wrong.ndim - 1 - axis]
-        if threads < 4 * MOST_NEIGHBOURS:
+        threads = block[wrong.ndim - 1 - axis]
+        if threads < 4 * reach:
             return False
-        thread = index % threads
-        near |= (thread < MOST_NEIGHBOURS) | (thread >= threads - MOST_NEIGHBOURS)
-        near |= index >= wrong.shape[axis] - MOST_NEIGHBOURS
-    several = int(np.count_nonzero(wrong)) > 1 and not (wrong & output.unwritten).any()
-    return several and bool(wrong[inside].any()) and _are_all_near(wrong, near)
+        near |= (index % threads < reach) | (index % threads >= threads - reach)
+        near |= index >= wrong.shape[axis] - reach
+    return bool(wrong[(slice(reach, -reach),) * wrong.ndim].any()) and _are_all_near(wrong, near)

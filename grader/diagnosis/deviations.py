@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -128,3 +129,34 @@ def _close(output: WrongOutput) -> bool:
     if output.empty.any() or not np.isfinite(output.values).all():
         return False
     return bool((np.abs(output.values - output.wanted) <= np.abs(output.wanted).max() / 20).all())
+
+
+def starts_at_one(output: WrongOutput) -> bool:
+    """Whole numbers that are too large by as many as there are threads, in a block or in all, or blocks."""
+    launch, off = output.launch, np.unique((output.values - output.wanted)[output.wrong])
+    if launch is None or not output.is_exact or off.size != 1 or off[0] < WARP:
+        return False
+    blocks, threads = math.prod(launch.grid), math.prod(launch.block)
+    return int(off[0]) in (threads, blocks, blocks * threads)
+
+
+def overflowed(output: WrongOutput) -> bool:
+    """Whole numbers of 64 bits that lack a multiple of 2³²: what was added up had no more than 32 bits."""
+    if not output.is_exact or output.got.dtype.itemsize * 8 <= BITS or output.empty.any():
+        return False
+    off = (output.values - output.wanted)[output.wrong]
+    return bool((np.abs(output.wanted) < 2.0**53).all() and (off % 2.0**BITS == 0).all())
+
+
+def added_in_float(output: WrongOutput) -> bool:
+    """Whole numbers beyond those that a float32 can hold, and off by no more than its rounding."""
+    if not output.is_exact or output.empty.any():
+        return False
+    wanted = np.abs(output.wanted[output.wrong])
+    off = np.abs(output.values - output.wanted)[output.wrong]
+    return bool((wanted > LARGEST_OF_FLOAT).all() and (off * 2 * BITS**4 <= wanted).all())
+
+
+BITS = 32
+LARGEST_OF_FLOAT = 2.0**24
+"""Up to which a float32 holds all whole numbers."""

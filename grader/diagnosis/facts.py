@@ -37,6 +37,9 @@ RELATIVE_SLACK = 1e-5
 BOUND_SLACK = 4.0
 """A prediction is computed in float64; the kernel worked in float32, on other sums than the bound is for."""
 
+WHOLE = 0.5
+"""How far two whole numbers are apart at most that are the same one."""
+
 ROUNDED = 1e-11
 """Of the largest number: what a prediction in float64 is off by where the right one is nearly 0."""
 
@@ -168,6 +171,12 @@ class WrongOutput:
         return missing
 
     @cached_property
+    def never_stored(self) -> Mask:
+        """Where nothing was stored; nowhere in what is an input, too: a number may belong where it was."""
+        in_place = any(name == self.array for name, _ in self.inputs)
+        return np.zeros(self.got.shape, np.bool_) if in_place else self.unwritten
+
+    @cached_property
     def only_unwritten(self) -> bool:
         """Whether all that is wrong was never written."""
         return bool(self.unwritten[self.wrong].all())
@@ -191,8 +200,15 @@ class WrongOutput:
         launch = self.launch
         return launch is not None and launch.grid[1:] == (1, 1) and launch.block[1:] == (1, 1)
 
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether all is counted in whole numbers: a prediction fits to the last digit, or not at all."""
+        return self.got.dtype.kind in "iu" and not self.bounds.any()
+
     def tolerance(self, predicted: Reals) -> Reals:
         """How far from a prediction a kernel may be that makes exactly the predicted mistake."""
+        if self.is_exact:
+            return np.full(predicted.shape, WHOLE)
         return self._slack + RELATIVE_SLACK * np.abs(np.nan_to_num(predicted))
 
     @cached_property

@@ -18,6 +18,7 @@ from grader.diagnosis.agreement import describe_mistake
 from grader.diagnosis.causes import BY_ENDING, mistake_behind
 from grader.diagnosis.findings import explain_findings
 from grader.diagnosis.first_cause_of_host import first_cause_of_host, has_error_of_host
+from grader.diagnosis.precedence import EXPLAINS_ALL, VAGUE
 from grader.mistakes import texts_of_course
 from grader.model import (
     Cause,
@@ -53,34 +54,6 @@ LOCATED = (
 
 JUDGED_BY_THEM = frozenset({"output", "races", "memory", "kernel-output", "array", "text", "exit"})
 """The checks that fail because of such a finding: where only others fail, none of them is the cause."""
-
-EXPLAINS_ALL = frozenset(
-    {
-        *("parameter-order", "another-rule-for-bins", "both-leading-dimensions", "tile-loop-bound"),
-        *("a-transposed", "b-transposed", "both-transposed", "elementwise-product"),
-    }
-)
-"""What an output shows and makes accesses go astray as well: told before them."""
-
-VAGUE = frozenset(
-    {
-        *("values-not-counted", "counted-more-than-once", "updates-lost", "all-zeros", "adds-to-output"),
-        "computes-nan",
-        *(
-            "some-blocks",
-            "some-blocks-of-vector",
-            "partly-unwritten",
-            "end-not-stored",
-            "edge-wrong",
-            "tail-wrong",
-            "imprecise",
-        ),
-        *("constant-factor", "constant-offset", "all-the-same", "every-second", "not-accumulated"),
-        *("border-wrong", "block-borders-wrong", "change-scaled", "off-by-input", "counted-elsewhere"),
-        *("numbers-misplaced", "numbers-twice", "numbers-from-elsewhere", "parts-reversed"),
-    }
-)
-"""What outputs show whatever made them so: any finding with a line says more."""
 
 OF_PROGRAMS = frozenset({"array", "kernel-output"})
 """The checks of the arrays of a program, each of which is explained by itself."""

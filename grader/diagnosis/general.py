@@ -14,8 +14,10 @@ from grader.diagnosis.borders import (
     edge_wrong,
     ends_wrong,
     overwritten_by_the_edge,
+    partial_blocks_wrong,
 )
 from grader.diagnosis.deviations import (
+    added_in_float,
     change_scaled,
     constant_factor,
     constant_offset,
@@ -24,7 +26,9 @@ from grader.diagnosis.deviations import (
     imprecise,
     integer_output,
     off_by_input,
+    overflowed,
     sign_flipped,
+    starts_at_one,
     whole_numbers,
 )
 from grader.diagnosis.facts import ENOUGH, WARP, agrees
@@ -39,6 +43,14 @@ from grader.diagnosis.kept_numbers import (
     values_exchanged,
 )
 from grader.diagnosis.moved import blocks_swapped, rows_and_columns_swapped
+from grader.diagnosis.patterns import (
+    first_of_axis_wrong,
+    last_of_axis_wrong,
+    some_columns_wrong,
+    some_rows_wrong,
+    wrong_are_zero,
+    wrong_from_there_on,
+)
 from grader.diagnosis.reached import (
     ends_with_the_launch,
     first_left_out,
@@ -153,6 +165,16 @@ CERTAIN_TESTS: Tests = (
 )
 """Asked first: nothing else could look like these."""
 
+PATTERNS: Tests = (
+    ("last-row-or-column-wrong", last_of_axis_wrong),
+    ("first-row-or-column-wrong", first_of_axis_wrong),
+    ("some-rows-wrong", some_rows_wrong),
+    ("some-columns-wrong", some_columns_wrong),
+    ("wrong-from-there-on", wrong_from_there_on),
+    ("wrong-are-zero", wrong_are_zero),
+)
+"""Asked where nothing says why."""
+
 LIKELY_TESTS: Tests = (
     ("all-the-same", all_the_same),
     ("first-tile-of-rows", first_tile_of_rows),
@@ -165,6 +187,9 @@ LIKELY_TESTS: Tests = (
     ("block-indices-swapped", blocks_swapped),
     ("guard-bounds-swapped", bounds_swapped),
     ("sign-flipped", sign_flipped),
+    ("integer-overflow", overflowed),
+    ("start-of-formula", starts_at_one),
+    ("added-in-float", added_in_float),
     ("integer-output", integer_output),
     ("whole-numbers", whole_numbers),
     ("constant-factor", constant_factor),
@@ -180,6 +205,7 @@ LIKELY_TESTS: Tests = (
     ("border-not-written", border_not_written),
     ("border-wrong", border_wrong),
     ("edge-wrong", edge_wrong),
+    ("partial-blocks-wrong", partial_blocks_wrong),
     ("block-borders-wrong", block_borders_wrong),
     ("first-row-only", first_row_only),
     ("first-matrix-only", first_matrix_only),
@@ -196,6 +222,7 @@ LIKELY_TESTS: Tests = (
     ("counted-more-than-once", too_many_counted),
     ("values-not-counted", too_few_counted),
     ("partly-unwritten", partly_unwritten),
+    *PATTERNS,
 )
 """Asked last, the more specific first."""
 

@@ -24,6 +24,7 @@ from grader.diagnosis.facts import agrees
 from grader.diagnosis.general import (
     CERTAIN_TESTS,
     LIKELY_TESTS,
+    PATTERNS,
     THREAD_TESTS,
 )
 from grader.diagnosis.moved import copied_input, moved_predictions, other_output, stored_elsewhere
@@ -43,8 +44,9 @@ WEAK = frozenset(
     {
         *("imprecise", "all-the-same", "every-second", "border-wrong", "edge-wrong", "block-borders-wrong"),
         *("parts-reversed", "numbers-misplaced", "numbers-twice", "numbers-from-elsewhere"),
+        *(mistake for mistake, _ in PATTERNS),
         *("values-exchanged", "counted-elsewhere", "counted-more-than-once", "values-not-counted"),
-        *("some-blocks", "partly-unwritten", "whole-numbers"),
+        *("partial-blocks-wrong", "some-blocks", "partly-unwritten", "whole-numbers", "added-in-float"),
     }
 )
 """Likely mistakes that only say what the output looks like: another formula explains it better."""

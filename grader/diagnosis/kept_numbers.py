@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def parts_reversed(output: WrongOutput) -> bool:
     """Each ascending part of what is right stands in the output from its last number to its first."""
-    if output.got.ndim != 1 or output.unwritten.any() or output.rearranged is None:
+    if output.got.ndim != 1 or output.never_stored.any() or output.rearranged is None:
         return False
     starts = np.flatnonzero(np.diff(output.wanted) < 0) + 1
     predicted = np.concatenate([part[::-1] for part in np.split(output.wanted, starts)])
@@ -23,7 +23,7 @@ def parts_reversed(output: WrongOutput) -> bool:
 
 def _holds_the_numbers(output: WrongOutput) -> bool:
     """Whether the output holds nothing but numbers of the input that it should hold in another order."""
-    is_rearranged = output.rearranged is not None and not output.unwritten.any()
+    is_rearranged = output.rearranged is not None and not output.never_stored.any()
     return is_rearranged and bool(output.from_input.all())
 
 
@@ -44,13 +44,13 @@ def numbers_from_elsewhere(output: WrongOutput) -> bool:
     """The output holds numbers that are not among those of the input, which it should hold; NaN is none."""
     if output.rearranged is None or not output.completed:
         return False
-    foreign = ~output.from_input & ~output.unwritten
+    foreign = ~output.from_input & ~output.never_stored
     return bool((foreign & np.isfinite(output.values)).any())
 
 
 def values_exchanged(output: WrongOutput) -> bool:
     """Only two numbers are right anywhere, and each stands where the other one belongs."""
-    if output.got.size < WARP or output.unwritten.any() or not output.wrong.all():
+    if output.got.size < WARP or output.never_stored.any() or not output.wrong.all():
         return False
     numbers = np.unique(output.wanted)
     return numbers.size == 2 and bool(np.array_equal(output.values, numbers.sum() - output.wanted))  # noqa: PLR2004

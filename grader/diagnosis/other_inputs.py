@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.diagnosis.facts import ENOUGH, WARP, Dealt, parts, repeated
+from grader.diagnosis.facts import ENOUGH
+from grader.diagnosis.few_elements import is_no_accident
+from grader.diagnosis.left_out import MATRIX, added_again, counted_otherwise, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 2**14
 """Elements of all arrays together up to which the oracle is asked, a hundred times or so for each case."""
 
-MATRIX = 2
-"""Axes from which on an array has rows."""
+OWN_PART = "own-part-of-sum"
+"""What gives one number everywhere where each thread has one element, and divides it by itself."""
+
+ONE_BLOCK = frozenset({"one-block-of-sum", "first-block-of-sum"})
+"""What is left where each block stores its own part."""
 
 MOST_NEIGHBOURS = 8
 """How far from either end of a row what is shifted in from there may have an effect."""
@@ -46,10 +51,11 @@ def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
     Of two or three numbers, as where something is only compared, too much looks like any mistake.
     """
     inputs = dict(output.inputs)
-    if output.answer is None or not _is_small(output) or np.count_nonzero(output.wrong) < ENOUGH:
+    if output.answer is None or not _is_small(output):
         return
-    if np.unique(output.wanted).size < ENOUGH:
+    if np.unique(output.wanted).size < min(ENOUGH, output.got.size):
         return
+    few = np.count_nonzero(output.wrong) < ENOUGH
     answers: dict[tuple[tuple[str, bytes], ...], NDArray[Any] | None] = {}
     for mistake, arrays in _mistaken(output, inputs):
         if all(np.array_equal(array, inputs[name]) for name, array in arrays.items()):
@@ -60,6 +66,8 @@ def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
         answer = answers[question]
         if answer is None or answer.shape != output.got.shape:
             continue
+        if few and not is_no_accident(output, answer):
+            continue
         if not _has_its_own_name(mistake, answer, output.wanted):
             yield mistake, answer, _away_from_ends(answer.shape) if mistake == "input-shifted" else None
 
@@ -68,11 +76,13 @@ def other_formulas(output: WrongOutput) -> Iterator[Prediction]:
     """What the oracle expects with one change of its formula; one number everywhere is no formula's."""
     if not _is_small(output):
         return
-    few = np.unique(output.wanted).size < ENOUGH
-    if np.count_nonzero(output.wrong) < (MANY if few else ENOUGH):
-        return
+    various = np.unique(output.wanted).size >= ENOUGH
+    enough = np.count_nonzero(output.wrong) >= (ENOUGH if various else MANY)
     for mistake, answer in output.mutants:
-        if answer.shape == output.got.shape and (answer != answer.flat[0]).any():
+        same = answer.size > 1 and mistake != OWN_PART and (answer == answer.flat[0]).all()
+        if answer.shape != output.got.shape or same:
+            continue
+        if enough or is_no_accident(output, answer):
             yield mistake, answer, None
 
 
@@ -89,22 +99,27 @@ def _has_its_own_name(mistake: str, answer: NDArray[Any], wanted: Reals) -> bool
 def _mistaken(output: WrongOutput, inputs: Arrays) -> Iterator[tuple[str, Arrays]]:
     """Mistakes, and the inputs in place of which a kernel that makes them has others."""
     arrays = {name: array for name, array in inputs.items() if array.size > 1}
+    single = {name: np.zeros_like(array) for name, array in inputs.items() if array.size == 1 == array.ndim}
     for (first, a), (second, b) in combinations(arrays.items(), 2):
         if a.shape == b.shape and a.dtype == b.dtype:
             yield "inputs-exchanged", {first: b, second: a}
             if (first, second) == tuple(inputs)[:2]:  # its text names these
                 yield from (("operand-twice", {name: one}) for name, one in ((second, a), (first, b)))
+    yield from counted_otherwise(arrays, output)
     for name, array in arrays.items():
         for mistake, changed in (
             *_in_another_order(array, output),
             *_not_used(array),
-            *_left_out(array, output),
+            *left_out(array, output),
+            *added_again(array, output),
             *_shifted(array, output),
             *_backwards(array),
-            *_counted(array, output),
             *_in_smaller_types(array),
         ):
             yield mistake, {name: np.ascontiguousarray(changed, array.dtype)}
+            if mistake in ONE_BLOCK:  # and what the block stores takes the place of what was there
+                yield mistake, {name: np.ascontiguousarray(changed, array.dtype), **single}
+    yield from (("input-not-used", {name: zero}) for name, zero in single.items())
 
 
 def _backwards(array: NDArray[Any]) -> Changed:
@@ -112,19 +127,6 @@ def _backwards(array: NDArray[Any]) -> Changed:
     if array.ndim == 1:
         yield "input-backwards", array[::-1]
         yield "first-element-for-all", np.full_like(array, array[0])
-
-
-def _counted(array: NDArray[Any], output: WrongOutput) -> Changed:
-    """A vector whose elements are counted, without some of them, or with some of them several times."""
-    if array.ndim != 1 or output.got.dtype.kind not in "iu" or output.wanted.sum() != array.size:
-        return
-    for blocks, threads in _deals(output, array.ndim):
-        index = np.arange(array.size)
-        dealt = Dealt(index // threads % blocks, index % threads, threads, blocks * threads)
-        yield from ((mistake, array[kept]) for mistake, kept in parts(dealt))
-        yield from (
-            (mistake, np.repeat(array, times)) for mistake, times in repeated(dealt) if times.max() <= WARP
-        )
 
 
 def _in_smaller_types(array: NDArray[Any]) -> Changed:
@@ -171,37 +173,6 @@ def _turned(array: NDArray[Any], tile: int) -> NDArray[Any]:
     padded = np.pad(array, [(0, 0)] * len(outer) + [(0, -rows % tile), (0, -columns % tile)])
     tiles = padded.reshape(*outer, padded.shape[-2] // tile, tile, padded.shape[-1] // tile, tile)
     return np.swapaxes(tiles, -3, -1).reshape(padded.shape)[..., :rows, :columns]
-
-
-def _left_out(array: NDArray[Any], output: WrongOutput) -> Changed:
-    """Elements along the last axis that count for nothing, where they are dealt out to threads."""
-    length = array.shape[-1]
-    index = np.arange(length)
-    masks = [("not-accumulated", index == length - 1)]
-    for blocks, threads in _deals(output, array.ndim):
-        dealt = Dealt(index // threads % blocks, index % threads, threads, blocks * threads)
-        named = [(_of_row(mistake) if blocks == 1 else mistake, kept) for mistake, kept in parts(dealt)]
-        masks += sorted(named, key=lambda part: part[0] != "tail-not-counted")
-        masks.append(("last-of-tiles-left-out", index % threads < threads - 1))
-        masks.append(("not-accumulated", index >= (length - 1) // threads * threads))
-    for mistake, kept in masks:
-        if not kept.all() and (kept.any() or mistake == "tail-not-counted"):
-            yield mistake, np.where(kept, array, 0)
-
-
-def _of_row(mistake: str) -> str:
-    """What a part is called where one block has the whole row."""
-    return "first-round-of-row" if mistake == "first-round-only" else mistake
-
-
-def _deals(output: WrongOutput, axes: int) -> Iterator[tuple[int, int]]:
-    """How many blocks of how many threads share what lies along the last axis."""
-    launch = output.launch
-    lengths = dict.fromkeys((*output.tiles, *(launch.block[:1] if launch else ())))
-    for threads in (length for length in lengths if length > 1):
-        if launch is not None and axes < MATRIX:
-            yield launch.grid[0], threads
-        yield 1, threads
 
 
 def _shifted(array: NDArray[Any], output: WrongOutput) -> Changed:

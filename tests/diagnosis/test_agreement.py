@@ -135,6 +135,35 @@ def test_one_row_one_number_and_few_elements_tell_nothing(array: Any, *, expecte
     assert can_tell_mistakes_apart(output) is expected
 
 
+def test_what_says_where_displaces_nothing_that_says_why() -> None:
+    """Also where it fits the cases that cannot tell mistakes apart, and the other does not."""
+    large, line = wrong("a-leading-dimension", "some-rows-wrong"), wrong("some-rows-wrong", telling=False)
+    assert common_mistake([large, line]) == "a-leading-dimension"
+    assert common_mistake([wrong("some-rows-wrong"), line]) == "some-rows-wrong"
+    edge = wrong("edge-wrong", "partial-blocks-wrong")
+    assert common_mistake([edge, wrong("partial-blocks-wrong", telling=False)]) == "partial-blocks-wrong"
+
+
+@pytest.mark.parametrize(
+    ("value", "unwritten", "reads_unset", "expected"),
+    [
+        (np.nan, False, False, False),
+        (np.inf, False, False, False),
+        (np.nan, True, False, True),
+        (np.nan, False, True, True),
+        (np.nan, False, None, True),
+    ],
+)
+def test_nothing_but_what_comes_of_a_division_by_0_tells_nothing(
+    value: float, *, unwritten: bool, reads_unset: bool | None, expected: bool
+) -> None:
+    """Whatever made the 0; who stores nothing, or reads what nobody set, has NaN for that reason."""
+    array, got = np.arange(64.0).reshape(8, 8), np.full((8, 8), value)
+    given, mask = (("A", array),), np.full(got.shape, unwritten)
+    output = WrongOutput("C", got, array, 0.0, mask, inputs=given, reads_unset=reads_unset)
+    assert can_tell_mistakes_apart(output) is expected
+
+
 def item(check: str, name: str, visibility: Visibility = Visibility.VISIBLE) -> CheckResult:
     """An item that fails."""
     return CheckResult(
@@ -237,3 +266,24 @@ def test_the_cause_of_an_array_item_is_about_its_own_array(options: Any) -> None
     shown = (replace(result, item=replace(result.item, options=options)),)
     assert first(both, results=shown) == "edge-wrong"
     assert first(replace(both, comparisons=(other,)), results=shown) == ""
+
+
+def total_of(compared: Comparison, total: int) -> Comparison:
+    """The same of an output of so many elements."""
+    return replace(compared, total=total)
+
+
+def test_one_number_everywhere_in_one_case_only_is_no_mistake() -> None:
+    """Another formula gives it there, and something else elsewhere."""
+    same = wrong("all-the-same")
+    assert named(case("one", same), case("two", same)) == ["all-the-same", "all-the-same"]
+    assert named(case("one", same), case("two", wrong())) == ["", ""]
+
+
+def test_partial_blocks_are_blamed_only_where_whole_ones_are_right() -> None:
+    """In a larger case that is right, or in the rest of one that is wrong."""
+    small, right = total_of(wrong("partial-blocks-wrong"), 37), Comparison("C", 256, 0, 0, 0.0, 0.0)
+    partly = total_of(wrong("tail-wrong", "partial-blocks-wrong"), 170)
+    assert named(case("small", small)) == [""]
+    assert "partial-blocks-wrong" in named(case("small", small), case("large", right))
+    assert named(case("small", small), case("partly", partly)) == ["partial-blocks-wrong"] * 2

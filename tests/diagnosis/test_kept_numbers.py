@@ -51,6 +51,18 @@ def test_numbers_that_should_only_change_places(mistake: str, got: Array) -> Non
     assert named(got, SORTED, KEYS) == mistake
 
 
+def test_numbers_that_change_places_in_the_input_itself() -> None:
+    """Some may stay where they are: that nobody stored them says nothing."""
+    got = SORTED.copy()
+    got[:48] = got[:48][::-1]
+    output = WrongOutput("x", got, SORTED, 0.0, got == KEYS, (("x", KEYS),), store_bytes=4)
+    kept = got.copy()
+    kept[5] = KEYS[5]
+    assert next(fitting(NO_HYPOTHESES, output)) == "numbers-misplaced"
+    twice = WrongOutput("x", kept, SORTED, 0.0, kept == KEYS, (("x", KEYS),), store_bytes=4)
+    assert next(fitting(NO_HYPOTHESES, twice)) == "numbers-twice"
+
+
 def test_an_output_that_should_hold_other_numbers_is_no_rearrangement() -> None:
     """Then its numbers being those of the input says nothing."""
     assert named(np.roll(SORTED, 7), SORTED + 1, KEYS) == ""

@@ -237,3 +237,34 @@ def test_half_of_the_elements_changed_are_no_step_with_a_factor() -> None:
     right, unwritten = np.maximum(x, 0), np.zeros(200, np.bool_)
     wrong = WrongOutput("y", np.abs(x), right, 1e-9, unwritten, (("x", x),), store_bytes=1)
     assert not list(fitting(NO_HYPOTHESES, wrong))
+
+
+def partial_blocks(length: int, wrong: Callable[[Array], Array]) -> list[str]:
+    """All that is said of a vector in blocks of 64 with an input as long, where these elements are wrong."""
+    expected = np.random.default_rng(2).uniform(1, 2, length)
+    got = np.where(wrong(np.arange(length)), 9 - expected, expected)
+    launch = Launch((-(-length // 64), 1, 1), (64, 1, 1))
+    unwritten = np.zeros(length, np.bool_)
+    given = (("x", expected[::-1] ** 3),)
+    output = WrongOutput("y", got, expected, 1e-9, unwritten, given, store_bytes=1, launch=launch)
+    return list(fitting(NO_HYPOTHESES, output))
+
+
+def test_an_array_that_fills_no_block_may_be_wrong_for_that_reason() -> None:
+    """As the last block of a longer one is; a block that is full is wrong for another one."""
+    assert "partial-blocks-wrong" in partial_blocks(37, lambda i: i < 20)
+    assert "partial-blocks-wrong" in partial_blocks(150, lambda i: i >= 140)
+    assert "partial-blocks-wrong" not in partial_blocks(150, lambda i: i >= 100)
+    assert "partial-blocks-wrong" not in partial_blocks(128, lambda i: i % 3 == 0)
+
+
+def test_a_few_last_elements_are_a_border_also_where_all_blocks_are_full() -> None:
+    """Those whose neighbours are beyond the end."""
+    for length in (256, 203, 50):
+        last = np.arange(length) >= length - 3
+        assert partial_blocks(length, last.__getitem__)[0] == "border-wrong"
+
+
+def test_the_last_elements_of_each_block_are_told_also_where_they_are_six() -> None:
+    """A halo of three on either side that is missing on one."""
+    assert partial_blocks(256, lambda i: i % 64 >= 58)[0] == "block-borders-wrong"

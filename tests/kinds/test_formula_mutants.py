@@ -108,6 +108,36 @@ def test_one_change_of_the_formula_is_named(
     assert named(oracle, compute) == mistake
 
 
+NORMS = '''
+    """How long each of two pairs is, in all."""
+    import numpy as np
+    KINDS = ("random",)
+
+    def inputs(kind, shape, rng):
+        return {"x": rng.uniform(1, 9, shape["N"])}
+
+    def expected(inputs, shape):
+        x = np.asarray(inputs["x"], np.float64)
+        p, q = np.sin(x), x[::-1]
+        return {"y": (np.sqrt(x + p * p) + np.sqrt(3 * x + q * q), 1e-9)}
+'''
+
+
+@pytest.mark.parametrize(
+    ("mistake", "compute"),
+    [
+        ("function-in-formula", lambda x: 4 * x + np.sin(x) ** 2 + x[::-1] ** 2),
+        ("quantity-in-formula", lambda x: np.sqrt(x + np.sin(x) ** 2) + np.sqrt(3 * x + np.sin(x) ** 2)),
+    ],
+)
+def test_what_is_wrong_in_two_places_at_once_is_one_mistake(
+    tmp_path: Path, mistake: str, compute: Callable[[Array], Array]
+) -> None:
+    """A function that is forgotten wherever it belongs; both factors of a square."""
+    (tmp_path / "oracle.py").write_text(textwrap.dedent(NORMS))
+    assert named(load_oracle(tmp_path), compute) == mistake
+
+
 def test_two_changes_and_noise_get_no_name(oracle: Oracle) -> None:
     """Nothing is said of what is nearly one mistake."""
     assert named(oracle, lambda x: student(x, 3, limit=6.5, rate=0.6)) == ""

@@ -5,11 +5,22 @@ from __future__ import annotations
 import ast
 import math
 from copy import deepcopy
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from grader.kinds.kernel.formula_quantities import EXCHANGED, QUANTITY, of_assignment
+from grader.kinds.kernel.formula_steps import (
+    FIRST_STEP,
+    LAST_TERM,
+    STEPS,
+    of_addition,
+    of_loop,
+    of_range,
+    of_slice,
+    of_subscript,
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     Changes = Iterator[tuple[str, ast.AST]]
 
@@ -18,22 +29,20 @@ NUMBER = "number-in-formula"
 PART = "part-of-formula"
 CONDITION = "condition-in-formula"
 FUNCTION = "function-in-formula"
-EXCHANGED = "exchanged-in-formula"
 OPERATOR = "operator-in-formula"
-STEPS = "steps-of-formula"
 START = "start-of-formula"
 FRACTION = "fraction-in-formula"
 
-QUANTITY = "quantity-in-formula"
-FIRST_STEP = "first-step-only"
 
 MISTAKES = (
-    *(SIGN, PART, CONDITION, STEPS, FIRST_STEP, NUMBER, EXCHANGED),
+    *(SIGN, PART, CONDITION, LAST_TERM, STEPS, FIRST_STEP, NUMBER, EXCHANGED),
     *(FUNCTION, FRACTION, START, OPERATOR, QUANTITY),
 )
 """The mistakes, the plainest first."""
 
 FUNCTIONS = {
+    "exp": ("exp2", "expm1"),
+    "exp2": ("exp",),
     "log": ("log10", "log2", "log1p"),
     "log2": ("log", "log10"),
     "log10": ("log", "log2"),
@@ -86,19 +95,17 @@ def _of_condition(node: ast.BoolOp) -> Changes:
 
 def _of_sequence(node: ast.Tuple | ast.List) -> Changes:
     """Without one of several elements, such as one of the neighbours."""
+    mistake = (
+        QUANTITY if any(isinstance(element, ast.Slice) for element in node.elts) else PART
+    )  # axes of an index
     if isinstance(node.ctx, ast.Load) and len(node.elts) > 1:
         for i in range(len(node.elts)):
-            yield PART, type(node)([*node.elts[:i], *node.elts[i + 1 :]], node.ctx)
+            yield mistake, type(node)([*node.elts[:i], *node.elts[i + 1 :]], node.ctx)
 
 
 def _of_comprehension(node: ast.comprehension) -> Changes:
     if node.ifs:
         yield CONDITION, ast.comprehension(node.target, node.iter, [], node.is_async)
-
-
-def _of_size(node: ast.Subscript) -> Changes:
-    if is_extent(node):
-        yield from ((STEPS, changed) for changed in _one_more_or_less(node))
 
 
 def _of_arithmetic(node: ast.BinOp) -> Changes:
@@ -162,7 +169,7 @@ def _of_call(node: ast.Call) -> Changes:
     """Another function, none, or one of an argument with the other sign; of a range also other bounds."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name == "range":
-        yield from _of_range(node)
+        yield from of_range(node)
         return
     if name in STARTS:
         yield START, _renamed(node, STARTS[name])
@@ -185,85 +192,10 @@ def _renamed(node: ast.Call, name: str) -> ast.Call:
     return ast.Call(function, node.args, node.keywords)
 
 
-def _of_range(node: ast.Call) -> Changes:
-    """A loop with a step too few or too many at either end, or with a single one."""
-    for i, bound in enumerate(node.args[:2]):
-        for other in _one_more_or_less(bound):
-            yield STEPS, ast.Call(node.func, [*node.args[:i], other, *node.args[i + 1 :]], [])
-    if len(node.args) == 1:
-        yield STEPS, ast.Call(node.func, [ast.Constant(1), *node.args], [])
-        yield FIRST_STEP, ast.Call(node.func, [ast.Constant(1)], [])
-
-
-def _of_slice(node: ast.Slice) -> Changes:
-    """A slice that begins or ends an element sooner or later, where its bounds are no plain numbers."""
-    for bound in ("lower", "upper"):
-        value = getattr(node, bound)
-        if value is None or isinstance(value, ast.Constant | ast.UnaryOp):
-            continue
-        for other in _one_more_or_less(value):
-            changed = ast.Slice(node.lower, node.upper, node.step)
-            setattr(changed, bound, other)
-            yield STEPS, changed
-
-
-def _one_more_or_less(value: ast.expr) -> Iterator[ast.expr]:
-    yield ast.BinOp(value, ast.Sub(), ast.Constant(1))
-    yield ast.BinOp(value, ast.Add(), ast.Constant(1))
-
-
-def is_extent(node: ast.Subscript) -> bool:
-    """Whether this is a size of the case: `shape["T"]`."""
-    by_name = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
-    return by_name and isinstance(node.value, ast.Name) and "shape" in node.value.id
-
-
 def _of_branch(node: ast.If) -> Changes:
     """An `if` that lets everybody by, or just the others."""
     yield CONDITION, ast.If(ast.Constant(value=True), node.body, [])
     yield CONDITION, ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
-
-
-def _of_assignment(node: ast.Assign) -> Changes:
-    """Two names, or two numbers, that change places throughout a statement."""
-    loads = (n for n in ast.walk(node.value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    for first, second in combinations(sorted({name.id for name in loads}), 2):
-        value = _Renaming({first: second, second: first}).visit(deepcopy(node.value))
-        yield EXCHANGED, ast.Assign(node.targets, value, node.type_comment)
-    yield from ((EXCHANGED, changed) for changed in _with_numbers_exchanged(node))
-
-
-def _with_numbers_exchanged(node: ast.Assign) -> Iterator[ast.Assign]:
-    """The statement with two of its numbers in each other's place."""
-    numbers = [
-        i for i, n in enumerate(ast.walk(node)) if isinstance(n, ast.Constant) and type(n.value) is int
-    ]
-    for first, second in combinations(numbers, 2):
-        changed = deepcopy(node)
-        nodes = list(ast.walk(changed))
-        a, b = nodes[first], nodes[second]
-        if isinstance(a, ast.Constant) and isinstance(b, ast.Constant) and a.value != b.value:
-            a.value, b.value = b.value, a.value
-            yield changed
-
-
-class _Renaming(ast.NodeTransformer):
-    """Other names for names."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
-
-
-def other_quantities(node: ast.AST, quantities: Sequence[ast.expr]) -> Changes:
-    """Any other quantity of the function of the same sort (a name, a slice) in the place of one."""
-    if not isinstance(node, ast.Name | ast.Subscript) or not isinstance(node.ctx, ast.Load):
-        return
-    same = [other for other in quantities if type(other) is type(node)]
-    if any(ast.dump(other) == ast.dump(node) for other in same):
-        yield from ((QUANTITY, deepcopy(other)) for other in same if ast.dump(other) != ast.dump(node))
 
 
 CHANGES: dict[type[ast.AST], Callable[[Any], Changes]] = {
@@ -276,9 +208,11 @@ CHANGES: dict[type[ast.AST], Callable[[Any], Changes]] = {
     ast.Tuple: _of_sequence,
     ast.List: _of_sequence,
     ast.comprehension: _of_comprehension,
-    ast.Subscript: _of_size,
-    ast.Slice: _of_slice,
+    ast.Subscript: of_subscript,
+    ast.Slice: of_slice,
+    ast.For: of_loop,
     ast.If: _of_branch,
-    ast.Assign: _of_assignment,
+    ast.Assign: of_assignment,
+    ast.AugAssign: of_addition,
 }
 """What each kind of node may be changed to."""

@@ -1,55 +1,56 @@
 """Mutants of an oracle: the staff's formula with one thing wrong, as a student may have it.
 
 A kernel whose formula has a wrong sign computes what the oracle would with that sign. Each mutant changes one
-place of `expected`, or of a function that it calls, and is named after what was changed. The oracle itself
-stays as it is: a mutant is compiled into a copy of its module's names, with tables and lists of its own.
+place of `expected`, or of a function that it calls, or all places that say the same, and is named after what
+was changed. A kernel may compute twice what the oracle keeps in a variable, and be wrong in one of the two:
+so variables are also spelled out, and one use of them is changed.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
-from copy import deepcopy
+from collections import defaultdict
 from functools import lru_cache
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from grader.kinds.kernel.formula_changes import MISTAKES, changes_of, is_extent, other_quantities
-from grader.oracle import with_expected
+from grader.kinds.kernel.formula_changes import MISTAKES, changes_of
+from grader.kinds.kernel.formula_quantities import other_quantities
+from grader.kinds.kernel.formula_source import (
+    bounds_in,
+    formula_of,
+    name_of,
+    names_in,
+    spelled_out,
+    text_of,
+    with_code,
+)
+from grader.kinds.kernel.formula_steps import is_extent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
     from types import CodeType
 
     from grader.oracle import Oracle
 
+    Position = tuple[ast.AST, str, int | None, ast.AST]
+    Mutants = Iterator[tuple[str, CodeType]]
+
 BOUND = "bound"
 """What a local variable's name says that only holds how far off an answer may be."""
-
-NEVER_ENDING = (ast.While, ast.Try)
-"""What may go on for ever with one change: a condition never met, an exception that stops it caught."""
-
-CHANGEABLE = (dict, list, set, np.ndarray)
-"""What a function may keep something in for its next call."""
 
 
 def mutants(oracle: Oracle) -> Iterator[tuple[str, Oracle]]:
     """The mistakes, each with the oracle that makes it, the plainest first.
 
-    An oracle that may never end with one change has none (`NEVER_ENDING`), and one whose tables hold what
+    An oracle that may never end with one change has none (`formula_of`), and one whose tables hold what
     cannot be copied.
     """
-    expected = inspect.unwrap(oracle.expected)
-    if not isinstance(expected, FunctionType):  # its names would be nowhere
+    text = text_of(oracle)
+    if text is None:  # its names would be nowhere
         return
-    text = (oracle.folder / "oracle.py").read_text(encoding="utf-8")
-    code_of_mutants, names = _code_of_mutants(text, expected.__name__)
-    kept = {name: expected.__globals__.get(name) for name in names}
-    kept = {name: value for name, value in kept.items() if isinstance(value, CHANGEABLE)}
+    code_of_mutants, names = _code_of_mutants(text, name_of(oracle))
     try:
-        yield from ((mistake, _with_code(oracle, expected, code, kept)) for mistake, code in code_of_mutants)
+        yield from ((mistake, with_code(oracle, code, names)) for mistake, code in code_of_mutants)
     except TypeError:  # a module, or a lock
         return
 
@@ -60,65 +61,68 @@ def _code_of_mutants(text: str, name: str) -> tuple[tuple[tuple[str, CodeType], 
 
     To compile takes longer than to run all of it.
     """
-    module = _functions_behind(ast.parse(text), name)
-    if any(isinstance(node, NEVER_ENDING) for node in ast.walk(module)):
+    module = formula_of(text, name)
+    if module is None:
         return (), frozenset()
-    names = frozenset(node.id for node in ast.walk(module) if isinstance(node, ast.Name))
-    return tuple(sorted(_compiled(module), key=lambda mutant: MISTAKES.index(mutant[0]))), names
+    names = names_in(module)
+    codes = [*_with_one_change(module), *_with_changes_alike(module)]
+    other, copies = spelled_out(module)
+    codes += _with_one_change(other, copies) if copies else ()
+    return tuple(sorted(codes, key=lambda mutant: MISTAKES.index(mutant[0]))), names
 
 
-def _with_code(oracle: Oracle, expected: Callable[..., Any], code: CodeType, kept: dict[str, Any]) -> Oracle:
-    """The oracle with `expected` and what that calls as this code defines them; ``kept`` it has as copies."""
-    scope = expected.__globals__ | deepcopy(kept)
-    exec(code, scope)  # noqa: S102 - the course's own code, with one change
-    return with_expected(oracle, scope[expected.__name__])
-
-
-def _functions_behind(module: ast.Module, name: str) -> ast.Module:
-    """The function and those of its file that it calls, without types, which nobody asks for."""
-    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
-    needed, waiting = dict[str, ast.FunctionDef](), [name]
-    while waiting:
-        function = functions.get(waiting.pop())
-        if function is None or function.name in needed:
-            continue
-        needed[function.name] = function
-        function.returns = None
-        for argument in ast.walk(function.args):
-            if isinstance(argument, ast.arg):
-                argument.annotation = None
-        waiting += [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
-    return ast.Module([*needed.values()], [])
-
-
-def _compiled(module: ast.Module) -> Iterator[tuple[str, CodeType]]:
-    """The code of the functions with each change in turn; the tree is as it was after each of them."""
+def _with_one_change(module: ast.Module, within: Iterable[ast.AST] | None = None) -> Mutants:
+    """The code with each change in turn, of all nodes or of those ``within`` some."""
+    chosen = None if within is None else {id(node) for whole in within for node in ast.walk(whole)}
     for function in module.body:
         quantities = _quantities(function)
-        for parent, field, index, node in list(_nodes(function)):
-            for mistake, other in (*changes_of(node), *other_quantities(node, quantities)):
-                ast.copy_location(other, node)
-                ast.fix_missing_locations(other)
-                _put(parent, field, index, other)
-                try:
-                    code = compile(module, "<mutant>", "exec")
-                except (SyntaxError, ValueError):  # a change that Python does not understand is no mutant
-                    continue
-                finally:
-                    _put(parent, field, index, node)
-                yield mistake, code
+        for position in list(_nodes(function)):
+            node = position[-1]
+            if chosen is None or id(node) in chosen:
+                for mistake, other in (*changes_of(node), *other_quantities(node, quantities)):
+                    yield from _compiled(module, mistake, [(position, other)])
 
 
-def _nodes(function: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Each node below a function, with the place at which it stands."""
-    for parent in list(ast.walk(function)):
+def _with_changes_alike(module: ast.Module) -> Mutants:
+    """The code with one change of all places of a function that say the same, or call the same function."""
+    for function in module.body:
+        alike: dict[str, list[Position]] = defaultdict(list)
+        for position in _nodes(function):
+            if isinstance(position[-1], ast.BinOp | ast.Call | ast.Constant):
+                alike[ast.dump(position[-1])].append(position)
+            if isinstance(position[-1], ast.Call):
+                alike[f"function {ast.dump(position[-1].func)}"].append(position)
+        for positions in (positions for positions in alike.values() if len(positions) > 1):
+            changes = [changes_of(position[-1]) for position in positions]
+            for same in zip(*changes, strict=False):  # calls of one function may have other arguments
+                if len({mistake for mistake, _ in same}) == 1:
+                    others = [other for _, other in same]
+                    yield from _compiled(module, same[0][0], [*zip(positions, others, strict=True)])
+
+
+def _compiled(module: ast.Module, mistake: str, changed: list[tuple[Position, ast.AST]]) -> Mutants:
+    """The code with these changes; the tree is afterwards as it was before."""
+    for (parent, field, index, node), other in changed:
+        ast.copy_location(other, node)
+        ast.fix_missing_locations(other)
+        _put(parent, field, index, other)
+    try:
+        yield mistake, compile(module, "<mutant>", "exec")
+    except (SyntaxError, ValueError):  # a change that Python does not understand is no mutant
+        return
+    finally:
+        for (parent, field, index, node), _ in changed:
+            _put(parent, field, index, node)
+
+
+def _nodes(function: ast.AST) -> Iterator[Position]:
+    """Each node below a function that has a say in its answers, with the position at which it stands."""
+    bounds = {id(node) for bound in bounds_in(function) for node in ast.walk(bound)}
+    for parent in [node for node in ast.walk(function) if id(node) not in bounds]:
         for field, value in ast.iter_fields(parent):
-            if isinstance(value, list):
-                yield from (
-                    (parent, field, i, node) for i, node in enumerate(value) if isinstance(node, ast.AST)
-                )
-            elif isinstance(value, ast.AST):
-                yield parent, field, None, value
+            for index, node in enumerate(value) if isinstance(value, list) else ((None, value),):
+                if isinstance(node, ast.AST) and id(node) not in bounds:
+                    yield parent, field, index, node
 
 
 def _put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:

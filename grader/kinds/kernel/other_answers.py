@@ -11,6 +11,7 @@ import time
 import warnings
 from contextlib import redirect_stderr
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from grader import staff_code
@@ -18,6 +19,7 @@ from grader.backends.emulator import limited
 from grader.compare import data_of
 from grader.errors import OurError
 from grader.kinds.kernel.formula_mutants import mutants
+from grader.kinds.kernel.formula_sums import mutants_of_sums
 from grader.model import Visibility
 from grader.oracle import expected_of
 
@@ -83,18 +85,24 @@ class MutantAnswers:
     case: Case
     array: str
     inputs: Mapping[str, NDArray[Any]]
+    threads: tuple[int, ...] = ()
+    """What a block, or a tile, may have along an axis."""
 
     def __iter__(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """All that have an answer, as long as there is time; of hidden cases nobody is told."""
         if self.case.visibility is not Visibility.VISIBLE:
             return
         seconds_left = MUTANT_SECONDS
-        for mistake, mutant in mutants(self.oracle):
+        of_sums = mutants_of_sums(self.oracle, self.threads, lambda oracle: self._asked(oracle)(self.inputs))
+        for mistake, mutant in chain(of_sums, mutants(self.oracle)):
             given = min(seconds_left, SECONDS_OF_ONE)
-            asked = OtherAnswers(mutant, self.case, self.array, given)
+            asked = self._asked(mutant, given)
             answer = asked(self.inputs)
             seconds_left -= given - asked.seconds_left
             if seconds_left <= 0:
                 return
             if answer is not None:
                 yield mistake, answer
+
+    def _asked(self, oracle: Oracle, seconds: float = SECONDS_OF_ONE) -> OtherAnswers:
+        return OtherAnswers(oracle, self.case, self.array, seconds)

@@ -414,8 +414,15 @@ def _wrong_output(
         answer=OtherAnswers(oracle, launched.case, comparison.array),
         anything=mask_of(expected[comparison.array]),
         others=tuple(data_of(expected[name]) for name, _ in run.outputs if name != comparison.array),
-        mutants=MutantAnswers(oracle, launched.case, comparison.array, inputs),
+        mutants=MutantAnswers(oracle, launched.case, comparison.array, inputs, _threads(launched)),
     )
+
+
+def _threads(launched: Launched) -> tuple[int, ...]:
+    """What a block, or a tile, may have along an axis, and a block in all."""
+    block = () if launched.launch is None else launched.launch.block
+    lengths = (*(value for _, value in launched.constants), *block, math.prod(block))
+    return tuple(dict.fromkeys(length for length in lengths if length > 1))
 
 
 def _explained(
