@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -55,14 +55,11 @@ class PrestartedTools:
             run = self._runs.pop(tool, None)
         if run is None or run.done():
             return None
-        archive = _archive(self._folder, tool)
-        beginning = archive.with_suffix(".new")
-        beginning.write_bytes(packed(launches))
-        beginning.chmod(0o644)  # jobs of a container are somebody else
-        beginning.rename(archive)
         try:
+            _deliver(launches, _archive(self._folder, tool))
             return run.result()
-        except OurError:  # a run that begins now may do better, or says why it cannot
+        except (OurError, OSError):  # a run that begins now may do better, or says why it cannot
+            _stop(self._folder, tool)
             return None
 
     def end(self, besides: Collection[str] = ()) -> None:
@@ -70,7 +67,7 @@ class PrestartedTools:
         with self._lock:
             for tool in self._runs.keys() - set(besides):
                 del self._runs[tool]
-                _stop_file(self._folder, tool).touch()
+                _stop(self._folder, tool)
 
 
 @contextmanager
@@ -85,26 +82,44 @@ def begun(
 
     ``new_stage`` makes a sandbox whose jobs see a folder. Where the machine's slots for tools are taken, the
     others are not started, and begin when they have something to do; racecheck takes longest and is first.
+    Raises OurError or OSError where none can be started.
     """
     with channel() as folder, ThreadPoolExecutor(max(1, len(names))) as threads:
 
-        def run(tool: str) -> Result | None:
+        def run(tool: str, slot: ExitStack) -> Result | None:
             archive, stop_file = _archive(folder, tool), _stop_file(folder, tool)
             command, files = sanitizer.command(tool, program), sanitizer.files(tool)
             job = shared_job(where, _NOTHING, command, files, awaits=str(archive))
             limits = replace(job.limits, wall_seconds=job.limits.wall_seconds + SECONDS["await"])
-            with devices.slot_if_free(gpu, devices.SHARED) as is_free:
-                if not is_free or stop_file.exists():
+            with slot:
+                if stop_file.exists():
                     return None
                 with new_stage(folder) as tools:
                     return tools.sandbox.run(replace(job, limits=limits, stop_file=str(stop_file)))
 
-        in_turn = sorted(names, key=lambda tool: tool != "racecheck")
-        prestarted = PrestartedTools(gpu, folder, {tool: threads.submit(run, tool) for tool in in_turn})
+        runs: dict[str, Future[Result | None]] = {}
+        prestarted = PrestartedTools(gpu, folder, runs)
         try:
+            for tool in sorted(names, key=lambda tool: tool != "racecheck"):
+                with ExitStack() as stack:
+                    if stack.enter_context(devices.slot_if_free(gpu, devices.SHARED)):
+                        runs[tool] = threads.submit(run, tool, stack.pop_all())
             yield prestarted
         finally:
             prestarted.end()
+
+
+def _deliver(launches: JobLaunches, archive: Path) -> None:
+    """Put launches where a run waits for them: whole as soon as they are there."""
+    beginning = archive.with_suffix(".new")
+    beginning.write_bytes(packed(launches))
+    beginning.chmod(0o644)  # jobs of a container are somebody else
+    beginning.rename(archive)
+
+
+def _stop(folder: Path, tool: str) -> None:
+    with suppress(OSError):  # the disk is full: the run ends by itself after the time that it waits
+        _stop_file(folder, tool).touch()
 
 
 def _archive(folder: Path, tool: str) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import tempfile
 import zipfile
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,7 +16,7 @@ import pytest
 from grader import pipeline
 from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
-from grader.gpu import RaceJudge, devices
+from grader.gpu import RaceJudge, devices, prestarted
 from grader.gpu.pool import GpuPool, with_prestarted_tools
 from grader.gpu.request import JobLaunches
 from grader.model import Submission, Verdict
@@ -131,6 +133,52 @@ def test_with_few_slots_the_tool_that_takes_longest_is_started(monkeypatch: pyte
     device = PretendGpu()
     assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
     assert runs(device) == sorted((tool, tool == "racecheck") for tool in TOOLS)
+
+
+def test_every_tool_is_started_where_all_slots_are_free() -> None:
+    """One that takes its slot does not look like somebody who waits for one."""
+    tools = Tools(find_toolchain(), PretendGpu(), shared_builds())
+    for _ in range(40):
+        with with_prestarted_tools(POOL, tools) as pool:
+            assert pool.prestarted is not None
+            assert [tool for tool in TOOLS if tool in pool.prestarted] == list(TOOLS)
+
+
+def test_where_tools_cannot_be_started_a_check_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a folder for them, or locks; whatever needs these later says so."""
+    tools = Tools(find_toolchain(), PretendGpu(), shared_builds())
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "tempdir", "/dev/null")
+        with with_prestarted_tools(POOL, tools) as pool:
+            assert pool.prestarted is None
+    monkeypatch.setattr(devices, "_FOLDERS", ("/proc",))
+    with with_prestarted_tools(POOL, tools) as pool:
+        assert pool.prestarted is None
+
+
+def test_where_launches_cannot_be_written_a_tool_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is nothing that the run of a tool would not speak of; the one that waits is ended."""
+
+    def full(*_: object) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(prestarted, "packed", full)
+    device = PretendGpu()
+    assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
+    assert runs(device) == sorted((tool, early) for tool in TOOLS for early in (False, True))
+
+
+def test_tools_that_wait_on_a_gpu_that_is_not_used_any_more_give_their_slots_back() -> None:
+    """Slots are the machine's, and tools on another GPU need them."""
+    device, other = PretendGpu(), replace(GPU, uuid=GPU.uuid[:-1] + "1")
+    tools = Tools(find_toolchain(), device, shared_builds())
+    with GpuBackend(replace(POOL, gpus=(GPU, other))).prestarted(tools) as backend:
+        assert backend.gpus.prestarted is not None
+        devices.mark_sick(backend.gpus.prestarted.gpu, "it fell off the bus")
+        plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, backend=backend)
+        grade = pipeline.grade(plan, Submission("s", "matmul.cu", SOLUTION, "d"), tools)
+    assert dict(grade.witnesses) == dict.fromkeys(TOOLS, "ok")
+    assert runs(device) == sorted((tool, early) for tool in TOOLS for early in (False, True))
 
 
 def test_a_started_tool_gets_launches_once() -> None:
