@@ -11,14 +11,14 @@ what the tool would find, is ended.
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
 from grader.gpu import devices, sanitizer
-from grader.gpu.request import SECONDS, JobLaunches, shared_job
+from grader.gpu.request import SECONDS, TOOL_SECONDS, JobLaunches, shared_job
 from grader.gpu.shared_runs import packed
 from grader.sandbox.channel import channel
 
@@ -50,13 +50,18 @@ class PrestartedTools:
             return tool in self._runs and not self._runs[tool].done()
 
     def result(self, tool: str, launches: JobLaunches) -> Result | None:
-        """What came of these launches under a tool; None where it does not wait for any (more)."""
+        """What came of these launches under a tool; None where it does not wait for any (more).
+
+        They have as long as in a run of their own.
+        """
         with self._lock:
             run = self._runs.pop(tool, None)
         if run is None or run.done():
             return None
         try:
             _deliver(launches, _archive(self._folder, tool))
+            if wait((run,), TOOL_SECONDS).not_done:
+                _stop(self._folder, tool)
             return run.result()
         except (OurError, OSError):  # a run that begins now may do better, or says why it cannot
             _stop(self._folder, tool)

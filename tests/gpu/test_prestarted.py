@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import tempfile
+import time
 import zipfile
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +23,7 @@ from grader.gpu.pool import GpuPool, with_prestarted_tools
 from grader.gpu.request import JobLaunches
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import Outcome, Result, Status
 from tests.builds import shared_builds
 from tests.bundled import bundled
 from tests.gpu.captured import access, document, log
@@ -30,9 +33,8 @@ from tests.gpu.harness_jobs import HarnessJob
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grader.model import Grade
+    from grader.sandbox import Job
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 ASSIGNMENT = bundled("tiled-matmul")
@@ -166,6 +168,26 @@ def test_where_launches_cannot_be_written_a_tool_begins_anew(monkeypatch: pytest
     device = PretendGpu()
     assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
     assert runs(device) == sorted((tool, early) for tool in TOOLS for early in (False, True))
+
+
+def test_launches_that_hang_have_as_long_as_in_a_run_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of the time for waiting is not theirs: others wait for the slot, and for the GPU alone."""
+
+    class Hanging(PretendGpu):
+        def run(self, job: Job) -> Result:
+            deadline = time.monotonic() + 5
+            while not Path(job.stop_file).exists() and time.monotonic() < deadline:
+                time.sleep(0.005)
+            return Result(Outcome(Status.TIME, -9, b"", b"", 0.1))
+
+    monkeypatch.setattr(prestarted, "TOOL_SECONDS", 0.1, raising=False)
+    began = time.monotonic()
+    with with_prestarted_tools(POOL, Tools(find_toolchain(), Hanging(), shared_builds())) as pool:
+        assert pool.prestarted is not None
+        result = pool.prestarted.result("racecheck", JobLaunches({}, [], ()))
+    assert result is not None
+    assert result.outcome.status is Status.TIME
+    assert time.monotonic() - began < 4
 
 
 def test_tools_that_wait_on_a_gpu_that_is_not_used_any_more_give_their_slots_back() -> None:
