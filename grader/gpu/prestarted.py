@@ -10,6 +10,7 @@ what the tool would find, is ended.
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from grader.gpu.request import Where
     from grader.nvcc import Tools
     from grader.sandbox import Result
+
+PROCESSORS_FOR_ONE = 4
+"""Of a machine's processors for one tool that is started: the compiler keeps as many busy meanwhile."""
 
 _NOTHING = JobLaunches({}, [], ())
 
@@ -85,9 +89,9 @@ def begun(
 ) -> Iterator[PrestartedTools]:
     """The tools ``names`` of compute-sanitizer, which is ``program``, started for as long as the block lasts.
 
-    ``new_stage`` makes a sandbox whose jobs see a folder. Where the machine's slots for tools are taken, the
-    others are not started, and begin when they have something to do; racecheck takes longest and is first.
-    Raises OurError or OSError where none can be started.
+    ``new_stage`` makes a sandbox whose jobs see a folder. Where the machine's slots for tools are taken, or
+    its processors are few, the others are not started, and begin when they have something to do; racecheck
+    takes longest and is first. Raises OurError or OSError where none can be started.
     """
     with channel() as folder, ThreadPoolExecutor(max(1, len(names))) as threads:
 
@@ -104,8 +108,10 @@ def begun(
 
         runs: dict[str, Future[Result | None]] = {}
         prestarted = PrestartedTools(gpu, folder, runs)
+        in_turn = sorted(names, key=lambda tool: tool != "racecheck")
+        most = len(os.sched_getaffinity(0)) // PROCESSORS_FOR_ONE
         try:
-            for tool in sorted(names, key=lambda tool: tool != "racecheck"):
+            for tool in in_turn[:most]:
                 with ExitStack() as stack:
                     if stack.enter_context(devices.slot_if_free(gpu, devices.SHARED)):
                         runs[tool] = threads.submit(run, tool, stack.pop_all())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import tempfile
 import time
 import zipfile
@@ -44,9 +45,10 @@ POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 
 
 @pytest.fixture(autouse=True)
-def _locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "_FOLDERS", (str(tmp_path),))
     monkeypatch.setattr(devices, "LEAST_TOOLS", len(TOOLS))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: set(range(16)))
 
 
 def checked(device: PretendGpu, source: bytes, pool: GpuPool = POOL) -> Grade:
@@ -201,6 +203,17 @@ def test_tools_that_wait_on_a_gpu_that_is_not_used_any_more_give_their_slots_bac
         grade = pipeline.grade(plan, Submission("s", "matmul.cu", SOLUTION, "d"), tools)
     assert dict(grade.witnesses) == dict.fromkeys(TOOLS, "ok")
     assert runs(device) == sorted((tool, early) for tool in TOOLS for early in (False, True))
+
+
+@pytest.mark.parametrize(("processors", "early"), [(2, ()), (4, ("racecheck",)), (16, TOOLS)])
+def test_tools_are_started_as_far_as_the_compiler_can_spare_processors(
+    monkeypatch: pytest.MonkeyPatch, processors: int, early: tuple[str, ...]
+) -> None:
+    """A file that does not compile, or a race, would wait for contexts that nobody needs."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: set(range(processors)))
+    device = PretendGpu()
+    assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
+    assert runs(device) == sorted((tool, tool in early) for tool in TOOLS)
 
 
 def test_a_started_tool_gets_launches_once() -> None:
