@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -159,16 +159,17 @@ def observe(
 def with_prestarted_tools(pool: GpuPool, tools: Tools) -> Iterator[GpuPool]:
     """The pool with all of compute-sanitizer's tools started on one of its GPUs, for a single submission.
 
-    Without them where there is no such program, or no GPU is well.
+    Without them where there is no such program, no GPU is well, or none can be started: whoever needs one
+    later says why not.
     """
     gpus = pool.healthy() if pool.sanitizer else ()
-    if not gpus:
+    with ExitStack() as stack:
+        with suppress(OurError, OSError):
+            for gpu in gpus[:1]:
+                names, new_stage = sanitizer.tools_for(pool.races), partial(stage_on, gpu, tools)
+                begun = prestarted.begun(names, pool.beside_others(gpu), gpu, pool.sanitizer, new_stage)
+                pool = replace(pool, prestarted=stack.enter_context(begun))
         yield pool
-        return
-    gpu, names = gpus[0], sanitizer.tools_for(pool.races)
-    new_stage = partial(stage_on, gpu, tools)
-    with prestarted.begun(names, pool.beside_others(gpu), gpu, pool.sanitizer, new_stage) as waiting:
-        yield replace(pool, prestarted=waiting)
 
 
 @contextmanager
@@ -202,8 +203,10 @@ class _Attempt:
         emulated: Mapping[int, frozenset[FindingKind]] | None,
     ) -> ToolRuns:
         """Runs under compute-sanitizer's tools, which give way to what is timed."""
-        prestarted = self.pool.prestarted
-        waiting = prestarted if prestarted and prestarted.gpu == self.gpu else None
+        waiting = self.pool.prestarted
+        if waiting and waiting.gpu != self.gpu:
+            waiting.end()  # that GPU is not used any more, and slots are the machine's
+            waiting = None
         parts = (new_stage, self.pool.sanitizer, self.pool.races, self.file, emulated, waiting)
         return ToolRuns(self.pool.beside_others(self.gpu), self.gpu, self.images, *parts)
 

@@ -11,14 +11,15 @@ what the tool would find, is ended.
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from grader import processors
 from grader.errors import OurError
 from grader.gpu import devices, sanitizer
-from grader.gpu.request import SECONDS, JobLaunches, shared_job
+from grader.gpu.request import SECONDS, TOOL_SECONDS, JobLaunches, shared_job
 from grader.gpu.shared_runs import packed
 from grader.sandbox.channel import channel
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from grader.nvcc import Tools
     from grader.sandbox import Result
 
+PROCESSORS_FOR_ONE = 4
+"""Of a machine's processors for one tool that is started: the compiler keeps as many busy meanwhile."""
+
 _NOTHING = JobLaunches({}, [], ())
 
 
@@ -40,42 +44,39 @@ class PrestartedTools:
     """Runs of tools on one GPU that wait for launches, which each of them gets once, from any thread."""
 
     gpu: Gpu
-    folder: Path
-    runs: dict[str, Future[Result]] = field(default_factory=dict)
+    _folder: Path
+    _runs: dict[str, Future[Result | None]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __contains__(self, tool: str) -> bool:
         """Whether a tool still waits for its launches."""
         with self._lock:
-            return tool in self.runs and not self.runs[tool].done()
+            return tool in self._runs and not self._runs[tool].done()
 
     def result(self, tool: str, launches: JobLaunches) -> Result | None:
-        """What came of these launches under a tool; None where it does not wait for any (more)."""
+        """What came of these launches under a tool; None where it does not wait for any (more).
+
+        They have as long as in a run of their own.
+        """
         with self._lock:
-            run = self.runs.pop(tool, None)
+            run = self._runs.pop(tool, None)
         if run is None or run.done():
             return None
-        archive = _archive(self.folder, tool)
-        beginning = archive.with_suffix(".new")
         try:
-            beginning.write_bytes(packed(launches))
-            beginning.chmod(0o644)  # jobs of a container are somebody else
-            beginning.rename(archive)
+            _deliver(launches, _archive(self._folder, tool))
+            if wait((run,), TOOL_SECONDS).not_done:
+                _stop(self._folder, tool)
             return run.result()
-        except (OSError, OurError):  # a run that begins now may do better, or says why it cannot
-            self._stop(tool)
+        except (OurError, OSError):  # a run that begins now may do better, or says why it cannot
+            _stop(self._folder, tool)
             return None
 
     def end(self, besides: Collection[str] = ()) -> None:
         """End the runs that wait, ``besides`` some, without waiting for their end."""
         with self._lock:
-            for tool in self.runs.keys() - set(besides):
-                del self.runs[tool]
-                self._stop(tool)
-
-    def _stop(self, tool: str) -> None:
-        with suppress(OSError):  # it ends by itself when it has waited long enough
-            _stop_file(self.folder, tool).touch()
+            for tool in self._runs.keys() - set(besides):
+                del self._runs[tool]
+                _stop(self._folder, tool)
 
 
 @contextmanager
@@ -88,30 +89,48 @@ def begun(
 ) -> Iterator[PrestartedTools]:
     """The tools ``names`` of compute-sanitizer, which is ``program``, started for as long as the block lasts.
 
-    ``new_stage`` makes a sandbox whose jobs see a folder. Where the machine's slots for tools are taken, the
-    others are not started, and begin when they have something to do; racecheck takes longest and is first.
+    ``new_stage`` makes a sandbox whose jobs see a folder. Where the machine's slots for tools are taken, or
+    its processors are few, the others are not started, and begin when they have something to do; racecheck
+    takes longest and is first. Raises OurError or OSError where none can be started.
     """
     with channel() as folder, ThreadPoolExecutor(max(1, len(names))) as threads:
 
-        def run(tool: str, slot: ExitStack) -> Result:
+        def run(tool: str, slot: ExitStack) -> Result | None:
             archive, stop_file = _archive(folder, tool), _stop_file(folder, tool)
             command, files = sanitizer.command(tool, program), sanitizer.files(tool)
             job = shared_job(where, _NOTHING, command, files, awaits=str(archive))
             limits = replace(job.limits, wall_seconds=job.limits.wall_seconds + SECONDS["await"])
-            with slot, new_stage(folder) as tools:
-                return tools.sandbox.run(replace(job, limits=limits, stop_file=str(stop_file)))
+            with slot:
+                if stop_file.exists():
+                    return None
+                with new_stage(folder) as tools:
+                    return tools.sandbox.run(replace(job, limits=limits, stop_file=str(stop_file)))
 
-        prestarted = PrestartedTools(gpu, folder)
-        for tool in sorted(names, key=lambda tool: tool != "racecheck"):
-            slot = ExitStack()
-            if slot.enter_context(devices.slot_if_free(gpu, devices.SHARED)):
-                prestarted.runs[tool] = threads.submit(run, tool, slot)
-            else:
-                slot.close()
+        runs: dict[str, Future[Result | None]] = {}
+        prestarted = PrestartedTools(gpu, folder, runs)
+        in_turn = sorted(names, key=lambda tool: tool != "racecheck")
+        most = processors.available() // PROCESSORS_FOR_ONE
         try:
+            for tool in in_turn[:most]:
+                with ExitStack() as stack:
+                    if stack.enter_context(devices.slot_if_free(gpu, devices.SHARED)):
+                        runs[tool] = threads.submit(run, tool, stack.pop_all())
             yield prestarted
         finally:
             prestarted.end()
+
+
+def _deliver(launches: JobLaunches, archive: Path) -> None:
+    """Put launches where a run waits for them: whole as soon as they are there."""
+    beginning = archive.with_suffix(".new")
+    beginning.write_bytes(packed(launches))
+    beginning.chmod(0o644)  # jobs of a container are somebody else
+    beginning.rename(archive)
+
+
+def _stop(folder: Path, tool: str) -> None:
+    with suppress(OSError):  # the disk is full: the run ends by itself after the time that it waits
+        _stop_file(folder, tool).touch()
 
 
 def _archive(folder: Path, tool: str) -> Path:

@@ -134,7 +134,7 @@ class Stage:
     locks: tuple[str, ...] = ()
     processors: int = 2
     channel: str = ""
-    """A folder of the host with sockets that jobs may speak through, under this same path."""
+    """A folder of the host that jobs see under this same path: with sockets, or files that come later."""
 
 
 class Sandbox(Protocol):

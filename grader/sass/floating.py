@@ -95,8 +95,8 @@ def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None, direction: 
     large, rest = sum_and_error(product, small)
     remainder, lost = sum_and_error(rest, tiny)
     result, left_out = sum_and_error(large, odd(remainder, lost))
-    beyond = np.isinf(product) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
-    return directed(result, np.where(beyond, error, np.where(left_out == 0, lost, left_out)), direction)
+    beyond = np.isinf(result) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    return directed(result, np.where(beyond, -np.sign(result), left_out), direction)
 
 
 def odd(value: NDArray[Any], error: NDArray[Any]) -> NDArray[Any]:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import tempfile
+import time
 import zipfile
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from grader import pipeline
+from grader import pipeline, processors
 from grader.assignment import reference_folder
 from grader.backends.gpu import GpuBackend
-from grader.gpu import RaceJudge, devices
+from grader.gpu import RaceJudge, devices, prestarted
 from grader.gpu.pool import GpuPool, with_prestarted_tools
 from grader.gpu.request import JobLaunches
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import Outcome, Result, Status
 from tests.builds import shared_builds
 from tests.bundled import bundled
 from tests.gpu.captured import access, document, log
@@ -28,9 +33,8 @@ from tests.gpu.harness_jobs import HarnessJob
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grader.model import Grade
+    from grader.sandbox import Job
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 ASSIGNMENT = bundled("tiled-matmul")
@@ -40,9 +44,10 @@ POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 
 
 @pytest.fixture(autouse=True)
-def _locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "_FOLDERS", (str(tmp_path),))
     monkeypatch.setattr(devices, "LEAST_TOOLS", len(TOOLS))
+    monkeypatch.setattr(processors, "available", lambda: 16)
 
 
 def checked(device: PretendGpu, source: bytes, pool: GpuPool = POOL) -> Grade:
@@ -131,6 +136,83 @@ def test_with_few_slots_the_tool_that_takes_longest_is_started(monkeypatch: pyte
     device = PretendGpu()
     assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
     assert runs(device) == sorted((tool, tool == "racecheck") for tool in TOOLS)
+
+
+def test_every_tool_is_started_where_all_slots_are_free() -> None:
+    """One that takes its slot does not look like somebody who waits for one."""
+    tools = Tools(find_toolchain(), PretendGpu(), shared_builds())
+    for _ in range(40):
+        with with_prestarted_tools(POOL, tools) as pool:
+            assert pool.prestarted is not None
+            assert [tool for tool in TOOLS if tool in pool.prestarted] == list(TOOLS)
+
+
+def test_where_tools_cannot_be_started_a_check_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a folder for them, or locks; whatever needs these later says so."""
+    tools = Tools(find_toolchain(), PretendGpu(), shared_builds())
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "tempdir", "/dev/null")
+        with with_prestarted_tools(POOL, tools) as pool:
+            assert pool.prestarted is None
+    monkeypatch.setattr(devices, "_FOLDERS", ("/proc",))
+    with with_prestarted_tools(POOL, tools) as pool:
+        assert pool.prestarted is None
+
+
+def test_where_launches_cannot_be_written_a_tool_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is nothing that the run of a tool would not speak of; the one that waits is ended."""
+
+    def full(*_: object) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(prestarted, "packed", full)
+    device = PretendGpu()
+    assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
+    assert runs(device) == sorted((tool, early) for tool in TOOLS for early in (False, True))
+
+
+def test_launches_that_hang_have_as_long_as_in_a_run_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of the time for waiting is not theirs: others wait for the slot, and for the GPU alone."""
+
+    class Hanging(PretendGpu):
+        def run(self, job: Job) -> Result:
+            deadline = time.monotonic() + 5
+            while not Path(job.stop_file).exists() and time.monotonic() < deadline:
+                time.sleep(0.005)
+            return Result(Outcome(Status.TIME, -9, b"", b"", 0.1))
+
+    monkeypatch.setattr(prestarted, "TOOL_SECONDS", 0.1, raising=False)
+    began = time.monotonic()
+    with with_prestarted_tools(POOL, Tools(find_toolchain(), Hanging(), shared_builds())) as pool:
+        assert pool.prestarted is not None
+        result = pool.prestarted.result("racecheck", JobLaunches({}, [], ()))
+    assert result is not None
+    assert result.outcome.status is Status.TIME
+    assert time.monotonic() - began < 4
+
+
+def test_tools_that_wait_on_a_gpu_that_is_not_used_any_more_give_their_slots_back() -> None:
+    """Slots are the machine's, and tools on another GPU need them."""
+    device, other = PretendGpu(), replace(GPU, uuid=GPU.uuid[:-1] + "1")
+    tools = Tools(find_toolchain(), device, shared_builds())
+    with GpuBackend(replace(POOL, gpus=(GPU, other))).prestarted(tools) as backend:
+        assert backend.gpus.prestarted is not None
+        devices.mark_sick(backend.gpus.prestarted.gpu, "it fell off the bus")
+        plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, backend=backend)
+        grade = pipeline.grade(plan, Submission("s", "matmul.cu", SOLUTION, "d"), tools)
+    assert dict(grade.witnesses) == dict.fromkeys(TOOLS, "ok")
+    assert runs(device) == sorted((tool, early) for tool in TOOLS for early in (False, True))
+
+
+@pytest.mark.parametrize(("count", "early"), [(2, ()), (4, ("racecheck",)), (16, TOOLS)])
+def test_tools_are_started_as_far_as_the_compiler_can_spare_processors(
+    monkeypatch: pytest.MonkeyPatch, count: int, early: tuple[str, ...]
+) -> None:
+    """A file that does not compile, or a race, would wait for contexts that nobody needs."""
+    monkeypatch.setattr(processors, "available", lambda: count)
+    device = PretendGpu()
+    assert dict(checked(device, SOLUTION).witnesses) == dict.fromkeys(TOOLS, "ok")
+    assert runs(device) == sorted((tool, tool in early) for tool in TOOLS)
 
 
 def test_a_started_tool_gets_launches_once() -> None:

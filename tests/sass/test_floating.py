@@ -122,6 +122,21 @@ def test_a_tiny_summand_decides_where_a_product_ends_all_but_half_way(
     assert is_rounded(of_pair(m, 16)[0], Fraction(a) * Fraction(b) + Fraction(c), direction)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("direction", ["RN", "RM", "RP", "RZ"])
+def test_a_sum_beyond_all_numbers_is_the_largest_one_where_it_is_rounded_towards_zero(
+    direction: str, sign: float
+) -> None:
+    """DFMA of a product that is a number: infinite only to the nearest, and away from zero."""
+    largest = float(np.finfo(np.float64).max)
+    suffix = "" if direction == "RN" else f".{direction}"
+    given_pairs = pair([sign * largest] * 32, 10) | pair([1.0] * 32, 12) | pair([sign * largest] * 32, 14)
+    with np.errstate(all="ignore"):
+        m = execute(f"DFMA{suffix} R16, R10, R12, R14", registers=given_pairs)
+    away = direction in ("RN", "RP" if sign > 0 else "RM")
+    assert of_pair(m, 16)[0] == sign * (math.inf if away else largest)
+
+
 def is_rounded(value: Any, exact: Fraction, direction: str) -> bool:  # noqa: ANN401 - a NumPy scalar
     """Whether a number is the exact one rounded; the nearest may be another where both are equally near."""
     below, above = np.nextafter(value, type(value)(-np.inf)), np.nextafter(value, type(value)(np.inf))
