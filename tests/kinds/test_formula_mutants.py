@@ -203,6 +203,36 @@ def test_what_an_oracle_keeps_for_later_stays_as_it_is(tmp_path: Path) -> None:
     assert np.array_equal(before, after)
 
 
+@pytest.mark.parametrize("side", [range(4), range(-3, 1)])
+def test_a_window_of_one_side_lacks_a_part(tmp_path: Path, side: range) -> None:
+    """It is no quantity in the place of another, though a counter is 0 as well."""
+    source = """
+import numpy as np
+KINDS = ("random",)
+
+def inputs(kind, shape, rng):
+    return {"x": rng.uniform(1, 9, shape["N"])}
+
+def expected(inputs, shape):
+    x, y, r = inputs["x"], np.zeros(shape["N"]), shape["T"] - 1
+    for i in range(len(x)):
+        count = 0
+        for k in range(-r, r + 1):
+            if 0 <= i + k < len(x):
+                y[i] += x[i + k]
+                count += 1
+        y[i] /= count
+    return {"y": (y, 1e-9 * np.ones_like(y))}
+"""
+    (tmp_path / "oracle.py").write_text(source)
+
+    def averages(x: Array) -> Array:
+        near = [[x[i + k] for k in side if 0 <= i + k < x.size] for i in range(x.size)]
+        return np.array([np.mean(some) for some in near])
+
+    assert named(load_oracle(tmp_path), averages) == "part-of-formula"
+
+
 def test_what_an_object_of_the_oracles_remembers_stays_as_it_is(tmp_path: Path) -> None:
     """Answers that it keeps for the same inputs would be a mutant's, and right submissions would be wrong."""
     source = textwrap.dedent(ORACLE).replace("(u, 1e-9", "(MEMORY.answer(inputs['x'], u), 1e-9")
