@@ -20,6 +20,7 @@ _NAME = re.compile(r"(?P<prefix>cublas|curand)[A-Z]\w*|(?P<constant>CUBLAS|CURAN
 _NEARLY = 0.9
 """How much of two names is the same where one is taken for the other misspelt (`difflib`)."""
 
+# Our headers have all codes of errors: another one is none of the library's.
 _BLAS = re.compile(
     r"""cublas(?:
     (?:Create|Destroy|Init|Shutdown|Alloc|Free|Xerbla|LoggerConfigure|MigrateComputeType|GetError|SetKernelStream)
@@ -40,7 +41,7 @@ _BLAS = re.compile(
     |[SDCZ](?:symm|syrk|syr2k|syrkx|trmm|trsm|hemm|herk|her2k|herkx|geam|dgmm)
     |[SDCZ](?:getrf|getrs|getri|matinv|geqrf|gels|trsm)Batched|[SDCZ](?:tpttr|trttp)|Uint8gemmBias
     )(?:_v2)?(?:_64)?
-    |CUBLAS_(?:STATUS|OP|SIDE|FILL_MODE|DIAG|POINTER_MODE|ATOMICS|GEMM|COMPUTE|VER|EMULATION|MATH)_?\w*|CUBLAS_\w*_MATH
+    |CUBLAS_(?:OP|SIDE|FILL_MODE|DIAG|POINTER_MODE|ATOMICS|GEMM|COMPUTE|VER|EMULATION|MATH)_?\w*|CUBLAS_\w*_MATH
     """,
     re.VERBOSE,
 )
@@ -53,7 +54,7 @@ _RANDOM = re.compile(
     |Get(?:DirectionVectors|ScrambleConstants)(?:32|64)|MakeMTGP32\w+
     |(?:Generator|RngType|Status|Ordering|DirectionVectors(?:32|64|Set)|DirectionVectorSet|DiscreteDistribution
         |Method|Distribution\w*|Histogram\w*)(?:_t|_st)?|State\w*
-    )|CURAND_\w+
+    )|CURAND_(?!STATUS_)\w+
     """,
     re.VERBOSE,
 )

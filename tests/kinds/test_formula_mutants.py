@@ -203,6 +203,73 @@ def test_what_an_oracle_keeps_for_later_stays_as_it_is(tmp_path: Path) -> None:
     assert np.array_equal(before, after)
 
 
+@pytest.mark.parametrize("side", [range(4), range(-3, 1)])
+def test_a_window_of_one_side_lacks_a_part(tmp_path: Path, side: range) -> None:
+    """It is no quantity in the place of another, though a counter is 0 as well."""
+    source = """
+import numpy as np
+KINDS = ("random",)
+
+def inputs(kind, shape, rng):
+    return {"x": rng.uniform(1, 9, shape["N"])}
+
+def expected(inputs, shape):
+    x, y, r = inputs["x"], np.zeros(shape["N"]), shape["T"] - 1
+    for i in range(len(x)):
+        count = 0
+        for k in range(-r, r + 1):
+            if 0 <= i + k < len(x):
+                y[i] += x[i + k]
+                count += 1
+        y[i] /= count
+    return {"y": (y, 1e-9 * np.ones_like(y))}
+"""
+    (tmp_path / "oracle.py").write_text(source)
+
+    def averages(x: Array) -> Array:
+        near = [[x[i + k] for k in side if 0 <= i + k < x.size] for i in range(x.size)]
+        return np.array([np.mean(some) for some in near])
+
+    assert named(load_oracle(tmp_path), averages) == "part-of-formula"
+
+
+def test_what_an_object_of_the_oracles_remembers_stays_as_it_is(tmp_path: Path) -> None:
+    """Answers that it keeps for the same inputs would be a mutant's, and right submissions would be wrong."""
+    source = textwrap.dedent(ORACLE).replace("(u, 1e-9", "(MEMORY.answer(inputs['x'], u), 1e-9")
+    memory = """
+class Memory:
+    def __init__(self):
+        self.known = {}
+
+    def answer(self, x, u):
+        return self.known.setdefault(x.tobytes(), u)
+
+MEMORY = Memory()
+"""
+    (tmp_path / "oracle.py").write_text(source + memory)
+    oracle = load_oracle(tmp_path)
+    inputs = oracle.inputs("random", dict(CASE.shape), np.random.default_rng(2))
+    assert list(MutantAnswers(oracle, CASE, "y", inputs))
+    after, _ = oracle.expected(inputs, dict(CASE.shape))["y"]
+    assert np.allclose(after, student(inputs["x"]))
+
+
+@pytest.mark.parametrize("table", ["np.full(10**5, 0.7)", "[[0.7] * 50 for _ in range(2000)]"])
+def test_an_oracle_with_a_large_table_has_no_mutants(tmp_path: Path, table: str) -> None:
+    """Each of hundreds would have a copy of it: 100 MB became 20 GB."""
+    source = textwrap.dedent(ORACLE).replace("np.sqrt(x) * rate", "np.sqrt(x) * np.ravel(TABLE[0])[0]")
+    (tmp_path / "oracle.py").write_text(f"{source}\nTABLE = {table}\n")
+    assert not list(mutants(load_oracle(tmp_path)))
+
+
+def test_a_very_long_formula_has_no_mutants(tmp_path: Path) -> None:
+    """To compile all of them takes a time that grows with the square of its length: a minute for 60 lines."""
+    lines = "".join(f"        u = u + 0 * (u - {i} * u / 7.5)\n" for i in range(100))
+    source = ORACLE.replace("        return {", lines + "        return {")
+    (tmp_path / "oracle.py").write_text(textwrap.dedent(source))
+    assert not list(mutants(load_oracle(tmp_path)))
+
+
 def test_a_change_that_takes_much_memory_has_no_answer(tmp_path: Path) -> None:
     """4 to the power of 15 numbers are 8 GiB: whoever fills them may be ended by the system."""
     source = textwrap.dedent(ORACLE).replace("(u, 1e-9", "(u + np.zeros(2**15).size, 1e-9")

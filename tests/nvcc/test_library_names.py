@@ -18,6 +18,8 @@ from grader.sandbox import LocalSandbox
         ("cublasHandle", "cublasHandle_t"),
         ("cublasDestory", "cublasDestroy"),
         ("curandGenerateUnifrom", "curandGenerateUniform"),
+        ("CURAND_STATUS_SUCESS", "CURAND_STATUS_SUCCESS"),
+        ("CUBLAS_STATUS_SUCCES", "CUBLAS_STATUS_SUCCESS"),
         ("curandSetPseudoRandomSeed", ""),
         ("curandGenerator", ""),
     ],

@@ -17,6 +17,7 @@ from grader.kinds.kernel.formula_steps import (
     of_range,
     of_slice,
     of_subscript,
+    sides_of_range,
 )
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ def _of_call(node: ast.Call) -> Changes:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name == "range":
         yield from of_range(node)
+        yield from ((PART, side) for side in sides_of_range(node))
         return
     if name in STARTS:
         yield START, _renamed(node, STARTS[name])

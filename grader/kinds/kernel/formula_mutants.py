@@ -42,8 +42,8 @@ BOUND = "bound"
 def mutants(oracle: Oracle) -> Iterator[tuple[str, Oracle]]:
     """The mistakes, each with the oracle that makes it, the plainest first.
 
-    An oracle that may never end with one change has none (`formula_of`), and one whose tables hold what
-    cannot be copied.
+    An oracle that is long, or may never end with one change, has none (`formula_of`), and one that keeps
+    what cannot be copied, or is too large for it (`with_code`).
     """
     text = text_of(oracle)
     if text is None:  # its names would be nowhere
@@ -51,7 +51,7 @@ def mutants(oracle: Oracle) -> Iterator[tuple[str, Oracle]]:
     code_of_mutants, names = _code_of_mutants(text, name_of(oracle))
     try:
         yield from ((mistake, with_code(oracle, code, names)) for mistake, code in code_of_mutants)
-    except TypeError:  # a module, or a lock
+    except TypeError:  # what the file keeps has no copies
         return
 
 

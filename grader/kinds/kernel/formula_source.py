@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections import Counter
 from copy import deepcopy
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from grader.oracle import with_expected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from types import CodeType
 
     from grader.oracle import Oracle
@@ -29,8 +30,14 @@ REDUCTIONS = frozenset({"sum", "mean", "max", "min"})
 NEVER_ENDING = (ast.While, ast.Try)
 """What may go on for ever with one change: a condition never met, an exception that stops it caught."""
 
-CHANGEABLE = (dict, list, set, np.ndarray)
-"""What a function may keep something in for its next call."""
+SHARED = (ModuleType, FunctionType, BuiltinFunctionType, type)
+"""What no function keeps anything in for its next call."""
+
+MOST_NODES = 1000
+"""Of a formula's tree: the time for all of its mutants grows with the square, and is a second here."""
+
+MOST_KEPT = 1 << 16
+"""Bytes that a file keeps for its formula: each of hundreds of mutants has a copy."""
 
 
 def text_of(oracle: Oracle) -> str | None:
@@ -46,13 +53,14 @@ def name_of(oracle: Oracle) -> str:
 
 
 def formula_of(text: str, name: str) -> ast.Module | None:
-    """The functions behind one of this text; None where one change could make it go on for ever.
+    """The functions behind one of this text; None where it is long, or may go on for ever with one change.
 
     Numbers that the file gives names to stand in the place of their names.
     """
     whole = ast.parse(text)
     module = _functions_behind(whole, name)
-    if any(isinstance(node, NEVER_ENDING) for node in ast.walk(module)):
+    nodes = [*ast.walk(module)]
+    if len(nodes) > MOST_NODES or any(isinstance(node, NEVER_ENDING) for node in nodes):
         return None
     _Numbers(dict(_named_numbers(whole))).visit(module)
     return module
@@ -67,14 +75,36 @@ def with_code(oracle: Oracle, code: CodeType, names: frozenset[str], **given: An
     """The oracle with `expected` and what that calls as this code defines them, and with further names.
 
     Raises:
-        TypeError: what the file keeps under one of ``names`` cannot be copied: a module, or a lock.
+        TypeError: what the file keeps under one of ``names`` cannot be copied, as a lock, or is too large.
 
     """
     expected = inspect.unwrap(oracle.expected)
-    kept = {name: value for name in names if isinstance(value := expected.__globals__.get(name), CHANGEABLE)}
+    of_file = {name: expected.__globals__[name] for name in names if name in expected.__globals__}
+    kept = {name: value for name, value in of_file.items() if not isinstance(value, SHARED)}
+    if not _is_small(kept):
+        raise TypeError(name_of(oracle))
     scope = expected.__globals__ | deepcopy(kept) | given
     exec(code, scope)  # noqa: S102 - the course's own code, with one change
     return with_expected(oracle, scope[expected.__name__])
+
+
+def _is_small(kept: Mapping[str, object]) -> bool:
+    """Whether these values, and what they hold, are worth a copy for each mutant."""
+    waiting, size = [*kept.values()], 0
+    while waiting and size <= MOST_KEPT:
+        value = waiting.pop()
+        size += value.nbytes if isinstance(value, np.ndarray) else sys.getsizeof(value)
+        if size <= MOST_KEPT:
+            waiting += _parts_of(value)
+    return size <= MOST_KEPT
+
+
+def _parts_of(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return (*value, *value.values())
+    if isinstance(value, list | tuple | set | frozenset):
+        return value
+    return getattr(value, "__dict__", {}).values()
 
 
 def spelled_out(module: ast.Module) -> tuple[ast.Module, list[ast.expr]]:

@@ -32,6 +32,13 @@ def of_range(node: ast.Call) -> Changes:
         yield FIRST_STEP, ast.Call(node.func, [ast.Constant(1)], [])
 
 
+def sides_of_range(node: ast.Call) -> Iterator[ast.Call]:
+    """Of a loop over the neighbours on both sides, as from `-r`, one side with the middle."""
+    if len(node.args) == 2 and isinstance(node.args[0], ast.UnaryOp):  # noqa: PLR2004 - its beginning and its end
+        yield ast.Call(node.func, [ast.Constant(0), node.args[1]], [])
+        yield ast.Call(node.func, [node.args[0], ast.Constant(1)], [])
+
+
 def of_loop(node: ast.For) -> Changes:
     """An index that counts from the beginning of the loop, where it should from that of the array."""
     loop, variable = node.iter, node.target

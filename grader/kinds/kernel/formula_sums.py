@@ -133,7 +133,7 @@ def mutants_of_sums(
         ask(with_code(oracle, code, names, **{SUMS: ChangedSums(lengths=lengths)}))
         for changed, change in _changes(dict(lengths), threads):
             yield change.mistake, with_code(oracle, code, names, **{SUMS: ChangedSums(changed, change)})
-    except TypeError:  # what the file keeps cannot be copied
+    except TypeError:  # what the file keeps has no copies
         return
 
 
