@@ -32,9 +32,8 @@ def available(root: Path = Path("/")) -> int:
 def _limits(root: Path) -> Iterator[int]:
     for folder in _folders(root):
         for names in _LIMITS:
-            with suppress(
-                OSError, ValueError
-            ):  # no such file, no limit (`max`), or nothing that we understand
+            # There is no such file, no limit (`max`), or nothing that we understand.
+            with suppress(OSError, ValueError):
                 quota, period = map(int, b" ".join(_beginning(folder / name) for name in names).split())
                 if quota > 0 and period > 0:
                     yield -(-quota // period)

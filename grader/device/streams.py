@@ -240,9 +240,8 @@ def common_byte(one: Spans, other: Spans) -> int | None:
     """A byte that two sets of spans share; None if there is none."""
     if not len(one) or not len(other):
         return None
-    if (
-        one[0, 0] >= other[-1, 1] or other[0, 0] >= one[-1, 1]
-    ):  # mostly so, and asked for each pair of launches
+    # This is asked for each pair of launches, and mostly all of one lies before all of the other.
+    if one[0, 0] >= other[-1, 1] or other[0, 0] >= one[-1, 1]:
         return None
     # The last of the others that begins before a span ends is the only one that need be looked at.
     index = np.searchsorted(other[:, 0], one[:, 1]) - 1

@@ -162,10 +162,10 @@ def with_prestarted_tools(pool: GpuPool, tools: Tools) -> Iterator[GpuPool]:
     Without them where there is no such program, no GPU is well, or none can be started: whoever needs one
     later says why not.
     """
-    gpus = pool.healthy() if pool.sanitizer else ()
+    gpu = next(iter(pool.healthy()), None) if pool.sanitizer else None
     with ExitStack() as stack:
-        with suppress(OurError, OSError):
-            for gpu in gpus[:1]:
+        if gpu is not None:
+            with suppress(OurError, OSError):
                 names, new_stage = sanitizer.tools_for(pool.races), partial(stage_on, gpu, tools)
                 begun = prestarted.begun(names, pool.beside_others(gpu), gpu, pool.sanitizer, new_stage)
                 pool = replace(pool, prestarted=stack.enter_context(begun))
