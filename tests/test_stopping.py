@@ -97,3 +97,33 @@ def test_asked_to_stop_again_while_it_ends_it_ends_without_a_traceback() -> None
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == -signal.SIGINT
     assert ended.stderr == "grader: stopped; run the same command again to go on where it stopped\n"
+
+
+DROPPED = """
+import gc, os, signal
+from grader.cli import interruption
+
+class Failing:
+    def __del__(self):
+        raise ValueError("told")
+
+interruption.listen()
+gc.callbacks.append(lambda *_: os.kill(os.getpid(), signal.SIGINT))
+gc.collect()
+gc.callbacks.clear()
+del Failing().__dict__
+try:
+    interruption.stop_if_asked()
+except KeyboardInterrupt:
+    print("asked")
+"""
+
+
+def test_asked_to_stop_where_exceptions_are_dropped_it_prints_no_traceback_and_remembers() -> None:
+    """As in a callback of the garbage collector's, which Dask has; other exceptions are told."""
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "asked\n"
+    assert "KeyboardInterrupt" not in done.stderr
+    assert "ValueError: told" in done.stderr

@@ -1,12 +1,14 @@
 """Being asked to stop, by Ctrl-C or by the system.
 
 Python raises KeyboardInterrupt for it wherever the main thread is, and drops the exception where it
-ignores all: in a destructor, in a weak reference's callback. So it is also remembered, and loops ask.
+ignores all: in a destructor, in a callback of a weak reference or of the garbage collector. So it is also
+remembered, and loops ask; and no traceback tells where it was dropped.
 """
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ _asked = threading.Event()
 def listen() -> None:
     """Take SIGTERM for Ctrl-C, and remember both."""
     _asked.clear()
+    sys.unraisablehook = _tell_of_others
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
 
@@ -26,6 +29,12 @@ def listen() -> None:
 def _stop(_number: int, _frame: FrameType | None) -> None:
     _asked.set()
     raise KeyboardInterrupt
+
+
+def _tell_of_others(dropped: sys.UnraisableHookArgs) -> None:
+    """Print what was dropped, but for what is remembered."""
+    if not isinstance(dropped.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
 
 
 def stop_if_asked() -> None:
