@@ -160,9 +160,11 @@ def with_prestarted_tools(pool: GpuPool, tools: Tools) -> Iterator[GpuPool]:
     """The pool with all of compute-sanitizer's tools started on one of its GPUs, for a single submission.
 
     Without them where there is no such program, no GPU is well, or none can be started: whoever needs one
-    later says why not.
+    later says why not. In containers nothing is started early: each tool would need one of its own, and a
+    file that does not compile would wait until they are removed.
     """
-    gpu = next(iter(pool.healthy()), None) if pool.sanitizer else None
+    can_start = pool.sanitizer and not tools.sandbox.shuts_in
+    gpu = next(iter(pool.healthy()), None) if can_start else None
     with ExitStack() as stack:
         if gpu is not None:
             with suppress(OurError, OSError):

@@ -117,6 +117,14 @@ def test_without_compute_sanitizer_nothing_is_started() -> None:
     assert runs(device) == []
 
 
+def test_in_containers_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that does not compile would wait until they are removed."""
+    monkeypatch.setattr(PretendGpu, "shuts_in", True)
+    device = PretendGpu()
+    checked(device, SOLUTION)
+    assert runs(device) == sorted((tool, False) for tool in TOOLS)
+
+
 def test_where_no_slot_is_free_tools_begin_when_there_is_something_to_run() -> None:
     """Who waits for a slot must have something to do with it: others check their files here, too."""
     device = PretendGpu()
