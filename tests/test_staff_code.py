@@ -68,9 +68,10 @@ def test_a_validation_whose_oracle_never_ends_waits_for_it_once(
     assert " ".join(printed.out.split()).count("was stopped after 0 seconds") == 1
 
 
+# What stops it must meet it in the try, where it spends all of its time but a hundred-thousandth.
 CATCHING = """    while shape['N'] == 45:
         try:
-            sum(range(1000))
+            sum(range(1_000_000))
         except:
             pass
     twice = """
