@@ -50,17 +50,18 @@ EXPORT = "grade.json"
 """For other programs: never read here, but it tells of a grade whose record is missing."""
 
 _WRITTEN = (RECORD, EXPORT, "junit.xml", "results.json", "report.html", "staff.html")
+"""What is written of each submission."""
+
 _ENDS = (b"}\n", b">\n")
-"""What is written of each submission, and the ends of JSON and of XML and HTML."""
+"""How JSON ends there, and XML and HTML."""
 
 _BEGINNING = 4096
 """Bytes of a page's beginning, in which it says what it was made of."""
 
 _NO_FOLDER = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 """What stands where the folder should be: a file, or a link that leads to itself."""
-
-
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Why nothing more can be written where there is no space left, or none for this user."""
 
 
 @dataclass(frozen=True, slots=True)

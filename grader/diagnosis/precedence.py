@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.diagnosis.general import PATTERNS
+from grader.diagnosis.agreement import SAYS_WHERE
 
 EXPLAINS_ALL = frozenset(
     {
@@ -16,20 +16,11 @@ VAGUE = frozenset(
     {
         *("values-not-counted", "counted-more-than-once", "updates-lost", "all-zeros", "adds-to-output"),
         "computes-nan",
-        *(
-            "some-blocks",
-            "some-blocks-of-vector",
-            "partly-unwritten",
-            "end-not-stored",
-            "edge-wrong",
-            "partial-blocks-wrong",
-            "tail-wrong",
-            "imprecise",
-        ),
+        *("some-blocks", "some-blocks-of-vector", "partly-unwritten", "end-not-stored", "imprecise"),
         *("constant-factor", "constant-offset", "all-the-same", "every-second", "not-accumulated"),
         *("border-wrong", "block-borders-wrong", "change-scaled", "off-by-input", "counted-elsewhere"),
         *("numbers-misplaced", "numbers-twice", "numbers-from-elsewhere", "parts-reversed", "added-in-float"),
-        *(mistake for mistake, _ in PATTERNS),
+        *SAYS_WHERE,
     }
 )
 """What outputs show whatever made them so: any finding with a line says more."""

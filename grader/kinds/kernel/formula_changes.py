@@ -95,10 +95,9 @@ def _of_condition(node: ast.BoolOp) -> Changes:
 
 
 def _of_sequence(node: ast.Tuple | ast.List) -> Changes:
-    """Without one of several elements, such as one of the neighbours."""
-    mistake = (
-        QUANTITY if any(isinstance(element, ast.Slice) for element in node.elts) else PART
-    )  # axes of an index
+    """Without one of several elements, such as one of the neighbours, or one of the axes of an index."""
+    is_index = any(isinstance(element, ast.Slice) for element in node.elts)
+    mistake = QUANTITY if is_index else PART
     if isinstance(node.ctx, ast.Load) and len(node.elts) > 1:
         for i in range(len(node.elts)):
             yield mistake, type(node)([*node.elts[:i], *node.elts[i + 1 :]], node.ctx)
