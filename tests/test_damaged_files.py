@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.batch import OutFolder
+from grader.batch.folder import load_grade
 from grader.cli import main
+from grader.reports import files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +43,14 @@ def run(folder: Path, command: str) -> int:
 def contents(out: Path) -> dict[str, bytes]:
     """The files of the submission by name."""
     return {path.name: path.read_bytes() for path in (out / "grades/ada").iterdir() if path.is_file()}
+
+
+def test_a_file_is_damaged_only_if_something_is_wrong_with_it(graded: Path) -> None:
+    """All that is written of a submission is looked at, and as it was written it is whole."""
+    out = OutFolder(graded / "out")
+    stored = load_grade(out, "ada")
+    assert set(files.of_submission(stored)) == {"record.json", *WRITTEN} <= set(contents(out.path))
+    assert out.is_whole("ada")
 
 
 @pytest.mark.parametrize(
