@@ -10,7 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.diagnosis.advice import line_advice, unneeded_barriers
-from grader.diagnosis.agreement import agree_on_mistakes, can_tell_mistakes_apart, describe_mistake
+from grader.diagnosis.agreement import (
+    StillPossible,
+    agree_on_mistakes,
+    can_tell_mistakes_apart,
+    describe_mistake,
+)
 from grader.diagnosis.causes import SubmissionContext, context_of_submission
 from grader.diagnosis.facts import Diagnosis, WrongOutput
 from grader.diagnosis.findings import advise, explain_findings
@@ -26,6 +31,7 @@ __all__ = [
     "NO_HYPOTHESES",
     "Diagnosis",
     "Hypotheses",
+    "StillPossible",
     "SubmissionContext",
     "WrongOutput",
     "advise",

@@ -6,7 +6,7 @@ that is right has a say as well: what it would have shown is no mistake of this 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from grader.diagnosis.facts import WrongOutput
-    from grader.model import Assignment, Build, CaseEvidence, Comparison, Named
+    from grader.model import Assignment, Build, Case, CaseEvidence, Comparison, Named, RubricItem
 
 SMALL_ERRORS = "imprecise"
 """A mistake that fits wherever errors are small, whatever made them: it contradicts no other."""
@@ -93,6 +93,32 @@ def describe_mistake(
     )
 
 
+@dataclass(slots=True)
+class StillPossible:
+    """Which mistakes the cases judged so far leave to be voted for, so that others are not looked for.
+
+    The cases of the item that decides (`_voted_mistake`) must all show a mistake, but for unclear ones.
+    """
+
+    assignment: Assignment
+    _left: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+
+    def in_output(self, case: Case, array: str) -> frozenset[str] | None:
+        """The mistakes that an output of a case may still have; None where it may be any."""
+        return self._left.get(self._group(case, array))
+
+    def judged(self, case: Case, comparison: Comparison) -> None:
+        """Take into account which mistakes fit an output that students may see."""
+        shown = case.visibility is Visibility.VISIBLE and comparison.wrong
+        if shown and _is_clear(comparison) and _is_specific(comparison):
+            group, fitting = self._group(case, comparison.array), frozenset(comparison.fitting)
+            self._left[group] = self._left.get(group, fitting) & fitting
+
+    def _group(self, case: Case, array: str) -> tuple[str, ...]:
+        item = _deciding_item(self.assignment, case)
+        return case.kernel, array, item.id if item else ""
+
+
 def agree_on_mistakes(
     assignment: Assignment, built: Build, cases: tuple[CaseEvidence, ...]
 ) -> tuple[CaseEvidence, ...]:
@@ -152,9 +178,24 @@ def _voted_mistake(
 def _of_its_item(
     assignment: Assignment, case: CaseEvidence, wrong: Sequence[tuple[CaseEvidence, Comparison]]
 ) -> list[tuple[CaseEvidence, Comparison]]:
-    items = (item for item in assignment.rubric if item.check == "output" and item.looks_at(case.case))
-    item = next(items, None)
+    item = _deciding_item(assignment, case.case)
     return [pair for pair in wrong if item is None or item.looks_at(pair[0].case)]
+
+
+def _deciding_item(assignment: Assignment, case: Case) -> RubricItem | None:
+    """The first item that looks at the outputs of a case; None where none does."""
+    items = (item for item in assignment.rubric if item.check == "output" and item.looks_at(case))
+    return next(items, None)
+
+
+def _is_clear(comparison: Comparison) -> bool:
+    """Whether an output can tell mistakes apart by itself."""
+    return comparison.telling and comparison.total >= ENOUGH
+
+
+def _is_specific(comparison: Comparison) -> bool:
+    """Whether more is wrong than small errors, which contradict nothing."""
+    return comparison.fitting != (SMALL_ERRORS,)
 
 
 def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
@@ -164,7 +205,7 @@ def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
     """
     clear = [comparison for comparison in wrong if comparison.telling] or list(wrong)
     clear = [comparison for comparison in clear if comparison.total >= ENOUGH] or clear
-    specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
+    specific = [comparison for comparison in clear if _is_specific(comparison)]
     candidates = list(_in_all(specific or clear))
     fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]
     if SAYS_WHERE.issuperset(fitting_all) and not SAYS_WHERE.issuperset(candidates):

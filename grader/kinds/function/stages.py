@@ -26,7 +26,7 @@ from grader.assignment import reference_folder
 from grader.backends import CaseRun
 from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
 from grader.device.observation import Observation
-from grader.diagnosis import agree_on_mistakes
+from grader.diagnosis import StillPossible, agree_on_mistakes
 from grader.diagnosis.first_cause_of_host import leaves_no_result
 from grader.errors import log_swallowed
 from grader.kinds.function.of_host import told_of_host
@@ -153,7 +153,8 @@ def _told_of_host(
 
 def task_of(plan: Plan, built: Build) -> Task:
     """What runs of a build are for."""
-    return _Calls(plan, built, _oracle(plan.assignment))
+    possible = StillPossible(plan.assignment) if plan.feedback else None
+    return _Calls(plan, built, _oracle(plan.assignment), possible)
 
 
 def _oracle(assignment: Assignment) -> Oracle:
@@ -189,6 +190,7 @@ class _Calls:
     plan: Plan
     built: Build
     oracle: Oracle
+    possible: StillPossible | None
     order: tuple[int, ...] = ()
     """For each parameter the place of what it is given among those of the hand-out, if in another order."""
 
@@ -243,7 +245,7 @@ class _Calls:
         case_run = CaseRun(finished, uncounted=_UNCOUNTED)
         launch = device.only_launch if device else None
         launched = Launched(case, arguments, (), case_run, launch, copied_back=device is not None)
-        evidence = compared(launched, self.oracle, assignment if self.plan.feedback else None)
+        evidence = compared(launched, self.oracle, self.possible)
         return replace(
             evidence,
             comparisons=(*evidence.comparisons, *of_launches),

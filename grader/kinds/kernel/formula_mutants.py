@@ -27,7 +27,7 @@ from grader.kinds.kernel.formula_source import (
 from grader.kinds.kernel.formula_steps import is_extent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
     from types import CodeType
 
     from grader.oracle import Oracle
@@ -39,8 +39,8 @@ BOUND = "bound"
 """What a local variable's name says that only holds how far off an answer may be."""
 
 
-def mutants(oracle: Oracle) -> Iterator[tuple[str, Oracle]]:
-    """The mistakes, each with the oracle that makes it, the plainest first.
+def mutants(oracle: Oracle, only: Container[str] | None = None) -> Iterator[tuple[str, Oracle]]:
+    """The mistakes, or ``only`` some, each with the oracle that makes it, the plainest first.
 
     An oracle that is long, or may never end with one change, has none (`formula_of`), and one that keeps
     what cannot be copied, or is too large for it (`with_code`).
@@ -50,7 +50,9 @@ def mutants(oracle: Oracle) -> Iterator[tuple[str, Oracle]]:
         return
     code_of_mutants, names = _code_of_mutants(text, name_of(oracle))
     try:
-        yield from ((mistake, with_code(oracle, code, names)) for mistake, code in code_of_mutants)
+        for mistake, code in code_of_mutants:
+            if only is None or mistake in only:
+                yield mistake, with_code(oracle, code, names)
     except TypeError:  # what the file keeps has no copies
         return
 

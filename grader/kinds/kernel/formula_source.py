@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections import Counter
 from copy import deepcopy
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,8 +30,8 @@ REDUCTIONS = frozenset({"sum", "mean", "max", "min"})
 NEVER_ENDING = (ast.While, ast.Try)
 """What may go on for ever with one change: a condition never met, an exception that stops it caught."""
 
-SHARED = (ModuleType, FunctionType, BuiltinFunctionType, type)
-"""What no function keeps anything in for its next call."""
+SHARED = (ModuleType, FunctionType, BuiltinFunctionType, type, GenericAlias)
+"""What no function keeps anything in for its next call, and no copy is made of."""
 
 MOST_NODES = 1000
 """Of a formula's tree: the time for all of its mutants grows with the square, and is a second here."""
@@ -100,6 +100,8 @@ def _is_small(kept: Mapping[str, object]) -> bool:
 
 
 def _parts_of(value: object) -> Iterable[object]:
+    if isinstance(value, SHARED):
+        return ()
     if isinstance(value, dict):
         return (*value, *value.values())
     if isinstance(value, list | tuple | set | frozenset):

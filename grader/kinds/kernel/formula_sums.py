@@ -27,7 +27,7 @@ from grader.kinds.kernel.formula_source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
     from types import CodeType
 
     from numpy.typing import NDArray
@@ -118,11 +118,15 @@ def _own_parts(array: Numbers, axis: int, threads: int, options: dict[str, Any])
 
 
 def mutants_of_sums(
-    oracle: Oracle, threads: Iterable[int], ask: Callable[[Oracle], object]
+    oracle: Oracle,
+    threads: Iterable[int],
+    ask: Callable[[Oracle], object],
+    only: Container[str] | None = None,
 ) -> Iterator[tuple[str, Oracle]]:
-    """The mistakes, each with the oracle that makes it; ``threads`` is what a block may have along an axis.
+    """The mistakes, or ``only`` some, each with the oracle that makes it.
 
-    ``ask`` gives an oracle the inputs: it is asked once for how many elements each sum is over.
+    ``threads`` is what a block may have along an axis. ``ask`` gives an oracle the inputs: it is asked once
+    for how many elements each sum is over.
     """
     text = text_of(oracle)
     code, names = _code_with_sums(text, name_of(oracle)) if text is not None else (None, frozenset())
@@ -132,7 +136,8 @@ def mutants_of_sums(
     try:
         ask(with_code(oracle, code, names, **{SUMS: ChangedSums(lengths=lengths)}))
         for changed, change in _changes(dict(lengths), threads):
-            yield change.mistake, with_code(oracle, code, names, **{SUMS: ChangedSums(changed, change)})
+            if only is None or change.mistake in only:
+                yield change.mistake, with_code(oracle, code, names, **{SUMS: ChangedSums(changed, change)})
     except TypeError:  # what the file keeps has no copies
         return
 

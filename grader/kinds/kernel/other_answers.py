@@ -24,7 +24,7 @@ from grader.model import Visibility
 from grader.oracle import expected_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -87,14 +87,18 @@ class MutantAnswers:
     inputs: Mapping[str, NDArray[Any]]
     threads: tuple[int, ...] = ()
     """What a block, or a tile, may have along an axis."""
+    only: Container[str] | None = None
+    """The mistakes that are looked for; all where it is None."""
 
     def __iter__(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """All that have an answer, as long as there is time; of hidden cases nobody is told."""
         if self.case.visibility is not Visibility.VISIBLE:
             return
         seconds_left = MUTANT_SECONDS
-        of_sums = mutants_of_sums(self.oracle, self.threads, lambda oracle: self._asked(oracle)(self.inputs))
-        for mistake, mutant in chain(of_sums, mutants(self.oracle)):
+        of_sums = mutants_of_sums(
+            self.oracle, self.threads, lambda oracle: self._asked(oracle)(self.inputs), self.only
+        )
+        for mistake, mutant in chain(of_sums, mutants(self.oracle, self.only)):
             given = min(seconds_left, SECONDS_OF_ONE)
             asked = self._asked(mutant, given)
             answer = asked(self.inputs)

@@ -19,7 +19,14 @@ from grader.backends import PreparedCase
 from grader.backends.emulated_kernel import EmulatedKernel, handwriting, is_clean
 from grader.backends.emulator import limited
 from grader.compare import all_ones, compare, data_of, heat_map, mask_of, untouched
-from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_apart, fitting, load_hypotheses
+from grader.diagnosis import (
+    StillPossible,
+    WrongOutput,
+    agree_on_mistakes,
+    can_tell_mistakes_apart,
+    fitting,
+    load_hypotheses,
+)
 from grader.errors import OurError, log_swallowed
 from grader.kinds import not_built
 from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
@@ -211,9 +218,9 @@ def _finished(
     evidence: Evidence,
 ) -> Evidence:
     """The evidence with its cases, each compared and with what was tried to repair it."""
-    baselines = dict(plan.baselines)
+    baselines, possible = dict(plan.baselines), StillPossible(plan.assignment) if plan.feedback else None
     shown = tuple(
-        replace(_judged(plan, case, run, oracle), baselines=baselines.get(case.case.id, ()))
+        replace(_judged(case, run, oracle, possible), baselines=baselines.get(case.case.id, ()))
         for case, run in zip(cases, runs, strict=True)
     )
     if not plan.feedback:
@@ -246,13 +253,15 @@ def _is_right(cases: tuple[PreparedCase, ...], oracle: Oracle, case: Case, run: 
     return run.completed and are_right(oracle, arguments_of_case, case, run.outputs)
 
 
-def _judged(plan: Plan, prepared: PreparedCase, case_run: CaseRun, oracle: Oracle) -> CaseEvidence:
+def _judged(
+    prepared: PreparedCase, case_run: CaseRun, oracle: Oracle, possible: StillPossible | None
+) -> CaseEvidence:
     """Evidence of a run: its outputs against the oracle."""
     if case_run.run.error:
         return CaseEvidence(prepared.case, completed=False, error=case_run.run.error)
     launch = None if isinstance(prepared.launch, Finding) else prepared.launch
     launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, case_run, launch)
-    return compared(launched, oracle, plan.assignment if plan.feedback else None)
+    return compared(launched, oracle, possible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +290,8 @@ class Launched:
         return {name: value for name, value in values if isinstance(value, np.ndarray)}
 
 
-def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -> CaseEvidence:
-    """Evidence of a run; a wrong output comes with the mistakes that fit it if its assignment is given."""
+def compared(launched: Launched, oracle: Oracle, possible: StillPossible | None) -> CaseEvidence:
+    """Evidence of a run; a wrong output has the ``possible`` mistakes that fit it if they are given."""
     case, case_run, run = launched.case, launched.case_run, launched.case_run.run
     inputs = launched.arrays("in", "inout")
     names = [name for name, _ in run.outputs]
@@ -308,7 +317,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
             unlike += _depends_on_order(
                 launched.label(name), compare(name, warp_by_warp[name], values, bound)
             )
-        if explained and comparison.wrong:
+        if possible and comparison.wrong:
             wrong = _wrong_output(
                 oracle,
                 launched,
@@ -316,8 +325,10 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
                 *_without_masked(output, values, bound, unwritten),
                 inputs,
                 {other: values for other, (values, _) in expected.items()},
+                possible.in_output(case, name),
             )
-            comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
+            comparison = _explained(possible.assignment, load_hypotheses(oracle.folder), comparison, wrong)
+            possible.judged(case, comparison)
             if case.visibility is Visibility.VISIBLE:
                 comparison = replace(comparison, heat=_heat(wrong))
         comparisons.append(comparison)
@@ -391,6 +402,7 @@ def _wrong_output(
     judged: tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]],
     inputs: dict[str, NDArray[Any]],
     expected: dict[str, NDArray[Any]],
+    possible: frozenset[str] | None,
 ) -> WrongOutput:
     """All that a diagnosis may look at; ``expected`` is of all outputs."""
     run, (values, bound, unwritten) = launched.case_run.run, judged
@@ -414,7 +426,7 @@ def _wrong_output(
         answer=OtherAnswers(oracle, launched.case, comparison.array),
         anything=mask_of(expected[comparison.array]),
         others=tuple(data_of(expected[name]) for name, _ in run.outputs if name != comparison.array),
-        mutants=MutantAnswers(oracle, launched.case, comparison.array, inputs, _threads(launched)),
+        mutants=MutantAnswers(oracle, launched.case, comparison.array, inputs, _threads(launched), possible),
     )
 
 
