@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from grader.diagnosis import (
+    StillPossible,
     SubmissionContext,
     WrongOutput,
     agree_on_mistakes,
@@ -108,6 +109,41 @@ def test_a_right_output_rules_out_what_threads_do_whatever_the_shape() -> None:
     assert named(case("a", small), case("b", replace(right, total=4))) == ["no-store", ""]
     assert named(case("a", small)) == ["no-store"]
     assert named(case("a", small), case("b", right, hidden=True)) == ["no-store", ""]
+
+
+def test_only_what_fits_the_clear_cases_of_an_item_is_still_possible() -> None:
+    """So that no change of a formula is tried again that one output has ruled out."""
+    possible, edge = StillPossible(ASSIGNMENT), case("a", wrong()).case
+    assert possible.in_output(edge, "C") is None
+    for unclear in (
+        wrong("b", telling=False),
+        replace(wrong("b"), total=2),
+        wrong("imprecise"),
+        Comparison("C", 100, 0, 0, 0.0, 0.0),
+    ):
+        possible.judged(edge, unclear)
+    possible.judged(case("h", wrong(), hidden=True).case, wrong("b"))
+    assert possible.in_output(edge, "C") is None
+    possible.judged(edge, wrong("a", "b"))
+    possible.judged(edge, wrong("b", "c"))
+    assert possible.in_output(replace(edge, id="z"), "C") == frozenset({"b"})
+    assert possible.in_output(edge, "D") is None
+    assert possible.in_output(replace(edge, kernel="another"), "C") is None
+    assert possible.in_output(replace(edge, tags=("aligned",)), "C") is None
+
+
+def test_what_is_no_longer_possible_is_never_voted_for() -> None:
+    """The vote takes nothing that a clear output of its item does not show."""
+    possible = StillPossible(ASSIGNMENT)
+    cases = [
+        case("a", wrong("no-store", "edge-not-written")),
+        case("b", wrong("edge-not-written")),
+        case("c", wrong("no-store", telling=False)),
+    ]
+    for each in cases:
+        possible.judged(each.case, each.comparisons[0])
+    assert possible.in_output(cases[0].case, "C") == frozenset({"edge-not-written"})
+    assert set(named(*cases)) == {"edge-not-written"}
 
 
 @pytest.mark.parametrize("name", ["tiled-matmul", "matmul-function"])

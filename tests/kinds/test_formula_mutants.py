@@ -18,7 +18,7 @@ from grader.model import Case, Visibility
 from grader.oracle import load_oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -260,6 +260,52 @@ def test_an_oracle_with_a_large_table_has_no_mutants(tmp_path: Path, table: str)
     source = textwrap.dedent(ORACLE).replace("np.sqrt(x) * rate", "np.sqrt(x) * np.ravel(TABLE[0])[0]")
     (tmp_path / "oracle.py").write_text(f"{source}\nTABLE = {table}\n")
     assert not list(mutants(load_oracle(tmp_path)))
+
+
+def test_the_name_of_a_type_is_no_table(tmp_path: Path) -> None:
+    """A variable may say what it holds, as `NDArray`, behind whose name all methods of arrays stand."""
+    source = textwrap.dedent(ORACLE).replace("u = np.asarray(", "u: Large = np.asarray(")
+    source += (
+        "\nclass Table:\n    rows = np.zeros(10**5)\n    def __init__(self):\n        self.own = Table\n"
+    )
+    (tmp_path / "oracle.py").write_text(f"{source}\nLarge = list[Table]\nSMALL = Table()\n")
+    assert named(load_oracle(tmp_path), lambda x: student(x, 3)) == "steps-of-formula"
+
+
+def test_only_the_changes_that_are_looked_for_are_tried(oracle: Oracle) -> None:
+    """What another output has ruled out is not asked again."""
+    inputs = oracle.inputs("random", dict(CASE.shape), np.random.default_rng(2))
+    every = {mistake for mistake, _ in MutantAnswers(oracle, CASE, "y", inputs)}
+    assert {"steps-of-formula", "sign-in-formula"} < every
+    some = MutantAnswers(oracle, CASE, "y", inputs, only={"sign-in-formula"})
+    assert {mistake for mistake, _ in some} == {"sign-in-formula"}
+    assert not list(MutantAnswers(oracle, CASE, "y", inputs, only=frozenset()))
+
+
+@pytest.mark.parametrize("how", ["raced", "cut short", "nan from outside"])
+def test_of_what_no_formula_made_none_is_asked(how: str) -> None:
+    """Hundreds of changed formulas took seconds, and none could fit."""
+
+    def asked() -> Iterator[tuple[str, Array]]:
+        raise AssertionError("a formula was asked")
+        yield
+
+    class Mutants:
+        def __iter__(self) -> Iterator[tuple[str, Array]]:
+            return asked()
+
+    wanted, bound = np.arange(60.0), np.full(60, 1e-9)
+    got = np.sin(wanted) + 7
+    output = WrongOutput("y", got, wanted, bound, np.zeros(60, np.bool_), store_bytes=4, mutants=Mutants())
+    with pytest.raises(AssertionError, match="was asked"):
+        list(fitting(NO_HYPOTHESES, output))
+    if how == "raced":
+        output = replace(output, raced=True)
+    elif how == "cut short":
+        output = replace(output, completed=False)
+    else:
+        output = replace(output, reads_outside=True, got=np.where(wanted > 30, np.nan, got))
+    list(fitting(NO_HYPOTHESES, output))
 
 
 def test_a_very_long_formula_has_no_mutants(tmp_path: Path) -> None:
