@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from device import Device, load_library
 from faults import described
 from results import Results
+from session import end_with_session
 from supervisor import Supervisor
 from tasks import Job, work_off_here
 from together import work_off_together
@@ -100,4 +101,5 @@ MODES: dict[str, Callable[[Job, Results, float], None]] = {
 
 if __name__ == "__main__":
     silence()
+    end_with_session()
     sys.exit(main(sys.argv[1:]))

@@ -39,6 +39,9 @@ _ROOM = 64 * MEBIBYTE
 """With less free, which is what one file of a job may take, a job may have failed for want of space."""
 _PROBE = 4 * MEBIBYTE
 
+_ENDING_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+"""What to put before a command so that it is killed when the thread that waits for it ends (setpriv(1))."""
+
 _WITHOUT_NETWORK = ("unshare", "--user", "--map-current-user", "--net", "--")
 
 
@@ -125,7 +128,7 @@ def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> supervisor.En
         env=_environment(folder) | _for_device(job) | dict(job.environment),
         bounds=bounds(job),
         stdin=job.stdin,
-        before=before,
+        before=(*before, *_ending_with_us()),
     )
 
 
@@ -140,13 +143,27 @@ def result_of(job: Job, folder: Path, ending: supervisor.Ending) -> Result:
 @lru_cache(maxsize=1)
 def _without_network() -> tuple[str, ...]:
     """What to put before a command so that it has no network; nothing where the kernel does not allow it."""
-    if shutil.which(_WITHOUT_NETWORK[0]) is None:
-        return ()
+    return _WITHOUT_NETWORK if _works(_WITHOUT_NETWORK) else ()
+
+
+@lru_cache(maxsize=1)
+def _ending_with_us() -> tuple[str, ...]:
+    """What to put before a command so that it does not outlive a grader that is killed.
+
+    util-linux has the option since 2.33; where it is older a job ends by itself, or by its limits.
+    """
+    return _ENDING_WITH_US if _works(_ENDING_WITH_US) else ()
+
+
+def _works(before: tuple[str, ...]) -> bool:
+    """Whether a program may be started behind this command."""
+    if shutil.which(before[0]) is None:
+        return False
     try:
-        done = subprocess.run([*_WITHOUT_NETWORK, "true"], capture_output=True, timeout=10, check=False)
+        done = subprocess.run([*before, "true"], capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.SubprocessError):
-        return ()
-    return _WITHOUT_NETWORK if done.returncode == 0 else ()
+        return False
+    return done.returncode == 0
 
 
 def _how_to_get(program: str) -> str:

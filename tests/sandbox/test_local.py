@@ -346,3 +346,29 @@ def test_a_stage_is_the_sandbox_itself(sandbox: LocalSandbox) -> None:
     """There is nothing to prepare for several jobs."""
     with sandbox.stage(Stage()) as inside:
         assert inside is sandbox
+
+
+def test_a_job_does_not_outlive_a_grader_that_is_killed(tmp_path: Path) -> None:
+    """With SIGKILL nobody is left to end it: a kernel that hangs would keep a GPU for ever."""
+    began = tmp_path / "began"
+    job = f"Job(('/bin/sh', '-c', 'echo $$ > {began}.part; mv {began}.part {began}; exec sleep 60'))"
+    script = f"from grader.sandbox import Job, LocalSandbox; LocalSandbox().run({job})"
+    with subprocess.Popen((sys.executable, "-c", script)) as grader:
+        deadline = time.monotonic() + 30
+        while not began.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process = int(began.read_text())
+        assert is_running(process)
+        grader.kill()
+    while is_running(process) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_running(process)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there, and not only its exit status."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"

@@ -1,0 +1,39 @@
+"""The end of the harness where nobody waits for it any more.
+
+Whoever runs the harness starts a session for it (`grader.sandbox.supervisor`), whose first process is the
+harness or the tool around it, and ends all of the session with it. If that process is killed together with
+the grader, nobody is left to do so, and a kernel that hangs would keep the device for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+_INTERVAL = 1.0
+"""Seconds between two looks at the session's first process."""
+
+
+def end_with_session() -> None:
+    """Let this process, and its process group, end as soon as the first process of its session has ended."""
+    leader = os.getsid(0)
+    if leader != os.getpid() and not _has_ended(leader):  # or cannot be seen from here
+        threading.Thread(target=_follow, args=(leader,), daemon=True).start()
+
+
+def _follow(leader: int) -> None:
+    while not _has_ended(leader):
+        time.sleep(_INTERVAL)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _has_ended(process: int) -> bool:
+    """Whether a process is gone, or only waits for its exit status to be asked for (proc(5))."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+    return text.rpartition(")")[2].split()[0] in "ZX"
