@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.diagnosis import NO_HYPOTHESES, WrongOutput, fitting
+from grader.diagnosis import IN_VECTORS, NO_HYPOTHESES, WrongOutput, fitting
 from grader.kinds.kernel.formula_changes import MISTAKES
 from grader.kinds.kernel.formula_mutants import mutants
+from grader.kinds.kernel.formula_sums import changes_of_sum
 from grader.kinds.kernel.other_answers import MutantAnswers
 from grader.mistakes import texts_of_course
 from grader.model import Case, Visibility
@@ -45,6 +46,7 @@ ORACLE = '''
             u = u - u / 7.25 + _source(u, 0.7)
         return {"y": (u, 1e-9 * np.ones_like(u))}
 '''
+OF_SUMS = {change.mistake for change in changes_of_sum(1000, (16, 32, 128))}
 CASE = Case("small", (("N", 60), ("T", 4)), (), Visibility.VISIBLE, "random", 0)
 
 
@@ -354,3 +356,8 @@ def test_the_oracle_itself_stays_as_it_is(oracle: Oracle) -> None:
 def test_each_mistake_has_texts() -> None:
     """What nobody can be told is no mistake."""
     assert not [mistake for mistake in MISTAKES if mistake not in texts_of_course(())]
+
+
+def test_each_mistake_is_called_the_same_in_vectors() -> None:
+    """By its name an output says that others need not be asked for it."""
+    assert not {*MISTAKES, *OF_SUMS} & {*IN_VECTORS}
