@@ -154,7 +154,7 @@ def _told_of_host(
 def task_of(plan: Plan, built: Build) -> Task:
     """What runs of a build are for."""
     possible = StillPossible(plan.assignment) if plan.feedback else None
-    return _Calls(plan, built, _oracle(plan.assignment), possible)
+    return _Calls(plan, built, _oracle(plan.assignment), possible=possible)
 
 
 def _oracle(assignment: Assignment) -> Oracle:
@@ -190,9 +190,10 @@ class _Calls:
     plan: Plan
     built: Build
     oracle: Oracle
-    possible: StillPossible | None
     order: tuple[int, ...] = ()
     """For each parameter the place of what it is given among those of the hand-out, if in another order."""
+    possible: StillPossible | None = None
+    """The mistakes that are looked for in wrong outputs; without it none are."""
 
     def given(self, case: Case, device: EmulatedDevice | None) -> Given:
         """A word for each parameter, and the files that arrays come from."""
