@@ -64,16 +64,16 @@ def keep(out: OutFolder, adjustments: Adjustments, *, given: bool, anew: bool) -
 def require_applicable(
     adjustments: Adjustments,
     hand_ins: Sequence[tuple[str, HandIn | None]],
-    of_class: Sequence[tuple[str, HandIn | None]],
+    elsewhere: Sequence[tuple[str, HandIn | None]],
     assignment: Assignment,
 ) -> list[str]:
     """What staff should know about the decisions; raises UsageError for what they have to decide first.
 
-    ``of_class`` are all submissions of the class, of which only some may be graded here.
+    ``elsewhere`` are the submissions of the class's other shards.
     """
     must_be_certain(adjustments, hand_ins, [item.id for item in assignment.rubric])
     notes = []
-    if strangers := without_submission(adjustments, (*hand_ins, *of_class)):
+    if strangers := without_submission(adjustments, (*hand_ins, *elsewhere)):
         notes.append(about_nobody(strangers, adjustments.name))
     unknown = unknown_times(adjustments, hand_ins)
     if unknown and any(says_when(hand_in) for _, hand_in in hand_ins):

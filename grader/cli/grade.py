@@ -162,7 +162,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("-o OUT is missing: where grades and reports go")
     if options.only and options.fresh:
         raise UsageError(
-            "--only grades one submission again, --fresh everything with a new seed: leave one of them out"
+            "--only grades one submission again, and --fresh everything, with a new seed: leave one of them "
+            "out"
         )
     cluster.must_be_meant(options)
     assignment = setup.staff_assignment(options)
@@ -277,20 +278,18 @@ def _grade_class(
     if options.shard:
         download = replace(download, submissions=options.shard.of_class(whole))
     download, identities = _pseudonymous(options, download, out)
-    earlier, submissions = out.session(), download.submissions
+    submissions = download.submissions
     session = session_for(out, executor.setting, assignment, _seed(options, assignment), options.shard)
     must_be_known(submissions, options.only, whole, options.shard)
-    if options.only and earlier is None:  # they are all that is graded then
-        submissions = tuple(submission for submission in submissions if submission.id in options.only)
+    earlier = out.session()
     anew = earlier is not None and earlier.assignment != session.assignment
     others = others_of_class(out, submissions) if options.only and earlier is not None and not anew else ()
     done = _graded_before(options, session, out, [submission.id for submission in submissions])
     adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path, anew=anew)
     hand_ins = [(submission.id, submission.hand_in) for submission in submissions]
     hand_ins += [(grade.submission_id, identified(grade, identities).hand_in) for grade in others]
-    all_of_class = whole if options.shard else download.submissions
-    of_class = [(submission.id, submission.hand_in) for submission in all_of_class]
-    _say(adjusting.require_applicable(adjustments, hand_ins, of_class, assignment))
+    elsewhere = [(submission.id, submission.hand_in) for submission in whole] if options.shard else []
+    _say(adjusting.require_applicable(adjustments, hand_ins, elsewhere, assignment))
     written = {
         submission.id: replace(submission, hand_in=nameless(submission.hand_in, identities))
         for submission in submissions
