@@ -20,7 +20,8 @@ _INTERVAL = 1.0
 def end_with_session() -> None:
     """Let this process, and its process group, end as soon as the first process of its session has ended."""
     leader = os.getsid(0)
-    if leader != os.getpid() and not _has_ended(leader):  # or cannot be seen from here
+    can_be_seen = leader and Path("/proc/self/stat").exists()
+    if can_be_seen and leader != os.getpid():
         threading.Thread(target=_follow, args=(leader,), daemon=True).start()
 
 

@@ -97,26 +97,29 @@ def describe_mistake(
 class StillPossible:
     """Which mistakes the cases judged so far leave to be voted for, so that others are not looked for.
 
-    The cases of the item that decides (`_voted_mistake`) must all show a mistake, but for unclear ones.
+    The clear outputs of the cases that the same items look at must all show the mistake that is voted for,
+    whichever of these items decides (`_voted_mistake`).
     """
 
     assignment: Assignment
-    _left: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+    _left: dict[tuple[str, str, tuple[str, ...]], frozenset[str]] = field(default_factory=dict)
 
     def in_output(self, case: Case, array: str) -> frozenset[str] | None:
         """The mistakes that an output of a case may still have; None where it may be any."""
         return self._left.get(self._group(case, array))
 
     def judged(self, case: Case, comparison: Comparison) -> None:
-        """Take into account which mistakes fit an output that students may see."""
+        """Take into account which mistakes fit an output that students may see.
+
+        Where errors are small, that may be all that is left of it at the vote, where it contradicts nothing.
+        """
         shown = case.visibility is Visibility.VISIBLE and comparison.wrong
-        if shown and _is_clear(comparison) and _is_specific(comparison):
+        if shown and _is_clear(comparison) and SMALL_ERRORS not in comparison.fitting:
             group, fitting = self._group(case, comparison.array), frozenset(comparison.fitting)
             self._left[group] = self._left.get(group, fitting) & fitting
 
-    def _group(self, case: Case, array: str) -> tuple[str, ...]:
-        item = _deciding_item(self.assignment, case)
-        return case.kernel, array, item.id if item else ""
+    def _group(self, case: Case, array: str) -> tuple[str, str, tuple[str, ...]]:
+        return case.kernel, array, tuple(item.id for item in _items_of(self.assignment, case))
 
 
 def agree_on_mistakes(
@@ -178,24 +181,18 @@ def _voted_mistake(
 def _of_its_item(
     assignment: Assignment, case: CaseEvidence, wrong: Sequence[tuple[CaseEvidence, Comparison]]
 ) -> list[tuple[CaseEvidence, Comparison]]:
-    item = _deciding_item(assignment, case.case)
+    item = next(_items_of(assignment, case.case), None)
     return [pair for pair in wrong if item is None or item.looks_at(pair[0].case)]
 
 
-def _deciding_item(assignment: Assignment, case: Case) -> RubricItem | None:
-    """The first item that looks at the outputs of a case; None where none does."""
-    items = (item for item in assignment.rubric if item.check == "output" and item.looks_at(case))
-    return next(items, None)
+def _items_of(assignment: Assignment, case: Case) -> Iterator[RubricItem]:
+    """The items that look at the outputs of a case; the first one decides."""
+    return (item for item in assignment.rubric if item.check == "output" and item.looks_at(case))
 
 
 def _is_clear(comparison: Comparison) -> bool:
     """Whether an output can tell mistakes apart by itself."""
     return comparison.telling and comparison.total >= ENOUGH
-
-
-def _is_specific(comparison: Comparison) -> bool:
-    """Whether more is wrong than small errors, which contradict nothing."""
-    return comparison.fitting != (SMALL_ERRORS,)
 
 
 def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
@@ -205,7 +202,7 @@ def common_mistakes(wrong: Sequence[Comparison]) -> list[str]:
     """
     clear = [comparison for comparison in wrong if comparison.telling] or list(wrong)
     clear = [comparison for comparison in clear if comparison.total >= ENOUGH] or clear
-    specific = [comparison for comparison in clear if _is_specific(comparison)]
+    specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
     candidates = list(_in_all(specific or clear))
     fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]
     if SAYS_WHERE.issuperset(fitting_all) and not SAYS_WHERE.issuperset(candidates):

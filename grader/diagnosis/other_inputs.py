@@ -75,10 +75,10 @@ def other_inputs(output: WrongOutput) -> Iterator[Prediction]:
 def other_formulas(output: WrongOutput) -> Iterator[Prediction]:
     """What the oracle expects with one change of its formula; one number everywhere is no formula's.
 
-    Of a run that raced, was cut short or read NaN beyond an array nothing is asked: no formula made that.
+    Nothing is asked where NaN was read beyond an array: no formula made that.
     """
     nan_from_outside = output.reads_outside and np.isnan(output.values).any()
-    if output.raced or not output.completed or nan_from_outside or not _is_small(output):
+    if nan_from_outside or not _is_small(output):
         return
     various = np.unique(output.wanted).size >= ENOUGH
     enough = np.count_nonzero(output.wrong) >= (ENOUGH if various else MANY)
