@@ -55,7 +55,8 @@ ARG PIP_INDEX_URL
 ARG PIP_TRUSTED_HOST
 COPY constraints.txt build/wheel/ /recipe/
 RUN python3 -m pip install --no-cache-dir --only-binary=:all: --no-warn-script-location \
-      --target /site -c /recipe/constraints.txt /recipe/*.whl
+      --target /site -c /recipe/constraints.txt /recipe/*.whl \
+ && python3 /site/grader/toolchain/core_library.py
 
 # A Codespace has no git but this one. Its root is not who owns the student's folder.
 FROM host AS grader

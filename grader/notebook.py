@@ -12,10 +12,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from grader.base.records import frozen
+from grader.base.search_paths import without_working_folder
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -31,9 +33,9 @@ _FOR_COLOURS = frozenset({"FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"})
 """Jupyter asks each program for a terminal's control characters; a report's text is shown as it stands."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class CheckReport:
-    """What `grader check` said.
+    """Output and exit code of `grader check`.
 
     ``exit_code`` is 0 for full marks, 1 below, 2 for wrong usage and 3 where the grader failed; ``text`` is
     what a terminal shows; ``page`` is the page of `--html`, empty where nothing was graded.
@@ -63,7 +65,7 @@ def check(assignment: str | PathLike[str], file: str | PathLike[str], *options: 
         done = subprocess.run(
             [*command, "--", str(assignment), str(file)],
             check=False,
-            env={name: value for name, value in os.environ.items() if name not in _FOR_COLOURS},
+            env=without_working_folder({name: os.environ[name] for name in os.environ.keys() - _FOR_COLOURS}),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",

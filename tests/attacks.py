@@ -1,4 +1,4 @@
-"""What attacks.yaml expects of each cheat, and how a grade falls short of it."""
+"""The outcome that attacks.yaml expects of each cheat, and the differences of a grade from it."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _PARTS = {"loses", "may_lose", "finds"}
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What must come of a file on one backend: items that it fails, and kinds among its findings."""
+    """The expected outcome of a file on one backend: items that it fails, and kinds among its findings."""
 
     loses: frozenset[str] = frozenset()
     may_lose: frozenset[str] = frozenset()
     finds: frozenset[str] = frozenset()
 
     def complaints(self, lost: Collection[str], kinds: Collection[str]) -> tuple[str, ...]:
-        """What is not as expected, a line each."""
-        told = (
+        """Return the differences from the expected outcome, a line each."""
+        differences = (
             ("keeps", self.loses - set(lost)),
             ("loses", set(lost) - self.loses - self.may_lose),
             ("has no finding of kind", self.finds - set(kinds)),
         )
-        return tuple(f"{what} {name}" for what, names in told for name in sorted(names))
+        return tuple(f"{what} {name}" for what, names in differences for name in sorted(names))
 
 
 def hurting_neighbours() -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def hurting_neighbours() -> tuple[str, ...]:
 
 
 def expectations(backend: str) -> dict[str, Expected]:
-    """By file, what attacks.yaml says of a backend; raises ValueError for a key that it does not know."""
+    """By file, the outcome that attacks.yaml expects on a backend; raises ValueError for an unknown key."""
     table: dict[str, dict[str, Any]] = read_table(FOLDER / "attacks.yaml")
     for name, entry in table.items():
         unknown = (set(entry) - _KEYS) | (set(entry[backend]) - _PARTS)

@@ -1,4 +1,4 @@
-"""A page in a real Chromium: a script looks at it, or uses it by keyboard, and says what it saw.
+"""A page in a real Chromium: a script looks at it, or uses it by keyboard, and returns what it saw.
 
 It stands in a frame, for no window of Chromium's is as narrow as a phone.
 The page's content security policy lets no script in but ours, so the copy that is opened has none.
@@ -38,8 +38,8 @@ def browser() -> str:
     return path
 
 
-def seen(page: str, script: str, folder: Path, *, size: str = "laptop", scheme: int = LIGHT) -> Any:  # noqa: ANN401 - what the script says
-    """What ``script`` returns about a page; a page that throws anything fails."""
+def page_value(page: str, script: str, folder: Path, *, size: str = "laptop", scheme: int = LIGHT) -> Any:  # noqa: ANN401 - what the script returns
+    """Return the value of ``script`` on a page; a page that throws anything fails."""
     open_page, policies = _POLICY.subn("", page)
     assert policies == 1
     watch = "<script>window.onerror = (words) => { top.document.title = 'thrown: ' + words; };</script>"
@@ -48,7 +48,7 @@ def seen(page: str, script: str, folder: Path, *, size: str = "laptop", scheme: 
         "const box = document.createElement('pre'); box.id = 'measured';"
         "box.textContent = JSON.stringify(answer); top.document.documentElement.append(box); });</script>"
     )
-    path = folder / "seen.html"
+    path = folder / "page_value.html"
     text = open_page.replace("<head>", f"<head>{watch}", 1) + ask
     path.write_text(text, "utf-8", "backslashreplace")
     width, height = SIZES[size]
@@ -90,11 +90,11 @@ def run(page: Path, fragment: str, home: Path, *options: str) -> subprocess.Comp
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=90)
 
 
-def shown(page: Path, fragment: str, home: Path) -> str:
+def rendered_page(page: Path, fragment: str, home: Path) -> str:
     """The page's elements after its script ran; nothing may have been refused or thrown."""
     done = run(page, fragment, home, "--dump-dom")
-    told = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    assert not told, "\n".join(told)
+    messages = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert not messages, "\n".join(messages)
     return done.stdout
 
 
@@ -107,10 +107,10 @@ function answers(number, text) {
 """
 
 
-def asked(
+def page_answers(
     pages: Sequence[str], script: str, folder: Path, *, size: str = "laptop", scheme: int = LIGHT
 ) -> list[Any]:
-    """What ``script`` answers about each page, all opened at once: it calls ``answer``, now or later."""
+    """Return ``script``'s answer about each page, all opened at once: it calls ``answer``, now or later."""
     width, height = SIZES[size]
     frames = []
     for number, page in enumerate(pages):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from grader.assignment import find_assignment, load_assignment
+from grader.grading.assignment import find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from pathlib import Path

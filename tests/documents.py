@@ -7,10 +7,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md"))
+ROOMS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("grader/**/README.md"))
+ROOMS.remove("grader/cli/starter/README.md")  # the text of an assignment
 DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", *PAGES),
-    *("grader/README.md", "grader/emulator/README.md", "sandbox/README.md"),
-    *("reference/README.md", "tests/bench/README.md"),
+    *(*ROOMS, "sandbox/README.md", "reference/README.md", "tests/bench/README.md"),
 ]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")

@@ -1,13 +1,13 @@
-"""What a student is told first about a kernel: a code, and whether it is the one that a label asks for."""
+"""The first advice to a student about a kernel: its code, and a comparison with the label's."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader import pipeline
+from grader.kinds import pipeline
 from grader.model import Submission, Verdict
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.bundled import bundled
 
@@ -34,7 +34,7 @@ SAME = (
 """Codes that send a student to the same place: an output shows one of them, a line the other."""
 
 GENERIC = frozenset({OUTPUT, "partly-unwritten", "some-blocks", "edge-wrong", "values-not-counted"})
-"""What is true of many mistakes, and so neither the right thing nor a false one."""
+"""Codes that are true of many mistakes, and so neither the right one nor a false one."""
 
 
 class FirstAdvice:
@@ -55,7 +55,7 @@ class FirstAdvice:
 
 
 def code(grade: Grade) -> str:
-    """What is told first: the cause, or else the check of the first item that fails."""
+    """The code of the first advice: the cause, or else the check of the first item that fails."""
     if grade.cause is not None:
         return grade.cause.code
     failing = (item.result.item.check for item in grade.items if item.result.verdict is Verdict.FAIL)
@@ -63,5 +63,5 @@ def code(grade: Grade) -> str:
 
 
 def is_right(found: str, label: str) -> bool:
-    """Whether the code says what the label asks for."""
+    """Return whether the code means what the label asks for."""
     return found == label or any({found, label} <= group for group in SAME)

@@ -19,15 +19,17 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+from tests.mistakes import mistake_file
+
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs/feedback.svg"
-SUBMISSION = ROOT / "reference/matmul/mistakes/no_first_barrier.cu"
+SUBMISSION = mistake_file(ROOT / "reference/matmul/mistakes/no_first_barrier.cu")
 WIDTH = 96
 COMMAND = ("grader", "check", "tiled-matmul", "mine.cu")
 
 
 def feedback() -> str:
-    """What the command prints, with its colours, up to what follows the first race."""
+    """The output of the command, with its colours, up to what follows the first race."""
     with TemporaryDirectory() as folder:
         shutil.copy(SUBMISSION, Path(folder) / "mine.cu")
         arguments = [sys.executable, "-m", *COMMAND, "--backend", "emulator", "--width", str(WIDTH)]
@@ -54,7 +56,7 @@ def draw(printed: str) -> str:
 
 
 def words(svg: str) -> list[str]:
-    """All that a picture says, whatever version of rich drew it."""
+    """All words of a picture, whatever version of rich drew it."""
     texts = re.findall(r"<text[^>]*>(.*?)</text>", svg, re.DOTALL)
     return unescape(" ".join(texts)).replace("\N{NO-BREAK SPACE}", " ").split()
 

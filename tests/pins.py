@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from grader.gradescope.archive import normal_name, pinned
+from grader.classroom.gradescope.archive import normal_name, pinned
 
 FILE = Path(__file__).parents[1] / "constraints.txt"
 EXTRAS = frozenset({"nvcc", "dev", "docs"})
-"""What `make setup` installs beside the program."""
+"""The extras that `make setup` installs beside the program."""
 
 HEADER = """\
 # The versions that `make setup` installs, so that a new release of a tool changes nothing by itself.

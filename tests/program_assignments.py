@@ -1,4 +1,4 @@
-"""What the tests of assignments of kind `program` share: programs built by the host's compiler alone.
+"""Helpers of the tests of assignments of kind `program`: programs built by the host's compiler alone.
 
 Host code needs no nvcc, which takes seconds; what nvcc makes of it is tested where building is.
 """
@@ -12,11 +12,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import pipeline
-from grader.assignment import staff_folder
+from grader.grading.assignment import staff_folder
+from grader.kinds import pipeline
 from grader.model import Build, Finding, FindingKind, Grade, Submission, Verdict
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.bundled import read_table
 
@@ -56,6 +56,6 @@ def graded_on_host(
     return pipeline.grade_built(plan, submission, built_on_host(source, folder), tools)
 
 
-def lost(grade: Grade) -> list[str]:
+def failed_items(grade: Grade) -> list[str]:
     """The items that it failed."""
     return [item.result.item.id for item in grade.items if item.result.verdict is Verdict.FAIL]

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.assignment.feedback import FILE_NAME, merged, read_operation
-from grader.diagnosis import Diagnosis, Hypotheses, WrongOutput, explain_output, load_hypotheses
-from grader.mistakes import MistakeTexts, bundled_texts
+from grader.explaining import Diagnosis, Hypotheses, WrongOutput, explain_output, load_hypotheses
+from grader.grading.assignment.feedback import FILE_NAME, merged, read_operation
+from grader.model.mistakes import MistakeTexts, bundled_texts
 
 if TYPE_CHECKING:
     from grader.model import Named

@@ -4,6 +4,10 @@ Exit codes: 0 full marks (`check`) or batch completed (`grade`); 1 below full ma
 2 usage or a wrong assignment; 3 our own fault.
 """
 
-from grader.cli.main import main
+from grader.base.search_paths import leave_out_working_folder
+
+leave_out_working_folder()  # before anything else is imported
+
+from grader.cli.main import main  # noqa: E402 - see above
 
 __all__ = ["main"]

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import re
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.backends import AUTO, CHOICES
-from grader.errors import UsageError
-from grader.gpu import RaceJudge
-from grader.text import escaped, suggestion
+from grader.base.errors import UsageError
+from grader.base.text import escaped, suggestion
+from grader.running.backends import AUTO, CHOICES
+from grader.toolchain.gpu import RaceJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.batch.resume import Shard
+    from grader.classroom.batch.resume import Shard
 
 ASSIGNMENT = "an id such as tiled-matmul, or a path"
 """The help of an argument that names an assignment."""
 
 FORMATS = ("github", "gcc", "sarif", "gitlab")
-"""How annotations may be printed (`grader.reports.annotations`)."""
+"""Formats in which annotations may be printed (`grader.reports.annotations`)."""
 
-JUDGES = ("prairielearn", "classroom50")
+PLATFORM_FORMATS = ("prairielearn", "classroom50")
 """Platforms that read one result from standard output (`grader.reports.platforms`)."""
 
 _SIZE = re.compile(r"([A-Za-z_]\w*)=(\d{1,9})")
@@ -34,7 +35,7 @@ SANDBOXES = ("auto", "docker", "bubblewrap", "local", "none")
 
 
 def add_grading(parser: argparse.ArgumentParser) -> None:
-    """What `check` and `grade` have in common: how to grade, and what to write."""
+    """Add the shared options of `check` and `grade`: how to grade, and what to write."""
     parser.add_argument(
         "--seed",
         type=seed,
@@ -65,10 +66,10 @@ def add_grading(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_reports(parser: argparse.ArgumentParser) -> None:
-    """What to write, and when to fail."""
+    """Add the options of reports to write, and of when to fail."""
     parser.add_argument(
         "--format",
-        choices=("text", *FORMATS, *JUDGES),
+        choices=("text", *FORMATS, *PLATFORM_FORMATS),
         default="text",
         help="how to print what is wrong: for people, as GitHub's annotations, in gcc's form for editors, as "
         "SARIF, as GitLab's code quality, or as one submission's result for PrairieLearn or Classroom 50 "
@@ -96,7 +97,7 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
 
 
 def add_toolchain(parser: argparse.ArgumentParser) -> None:
-    """Which compiler to use, and whether what it builds is kept."""
+    """Add the options of the compiler, and of whether its builds are kept."""
     parser.add_argument(
         "--nvcc",
         metavar="PATH",
@@ -141,14 +142,36 @@ def shard(text: str) -> Shard:
     numbers = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text)
     if numbers is None or not 1 <= int(numbers[1]) <= int(numbers[2]):
         raise argparse.ArgumentTypeError("expected a part and how many there are, such as 2/8")
-    from grader.batch.resume import Shard  # noqa: PLC0415 - with all of the grader, which nvcc need not wait for
+    from grader.classroom.batch.resume import Shard  # noqa: PLC0415 - with all of the grader, which nvcc need not wait for
 
     return Shard(int(numbers[1]), int(numbers[2]))
+
+
+def must_be_possible(values: object, source: str = "") -> None:
+    """Raise UsageError for a text or path, or one of several, that no file can be called."""
+    for value in values if isinstance(values, list | tuple) else (values,):
+        if not isinstance(value, str | Path):
+            continue
+        shown = f"{source}`{escaped(str(value), 100)}`"
+        if "\0" in str(value):
+            raise UsageError(f"{shown} has a NUL character, which no name may have")
+        if isinstance(value, Path):
+            try:
+                value.lstat()
+            except UnicodeError:
+                raise UsageError(f"{shown} cannot be written as the name of a file") from None
+            except OSError as problem:
+                if problem.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+                    raise UsageError(f"{shown} is no path: {problem.strerror}") from None
 
 
 def writable(text: str) -> Path:
     """A file that can be written."""
     path = Path(text)
+    try:
+        must_be_possible(path)
+    except UsageError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise argparse.ArgumentTypeError(f"no file can be written at {text}; its folder must exist")
     return path
@@ -156,32 +179,56 @@ def writable(text: str) -> Path:
 
 def percent(text: str) -> Fraction:
     """A share of 100, with or without the sign."""
-    try:
-        share = Fraction(text.rstrip("%"))
-    except (ValueError, ZeroDivisionError):
-        raise argparse.ArgumentTypeError("expected a percentage such as 80") from None
+    # A number such as 1e999999999 would be written out digit by digit.
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?%?", text):
+        raise argparse.ArgumentTypeError("expected a percentage such as 80")
+    share = Fraction(text.rstrip("%"))
     if not 0 <= share <= 100:  # noqa: PLR2004 - percent
         raise argparse.ArgumentTypeError("expected a percentage from 0 to 100")
     return share
 
 
 COURSE_FILE = Path("grader.toml")
-"""What is the same for every `grade` and `feedback` of a course, said once:
+"""File of the shared settings of every `grade`, `feedback` and `gradebook` of a course:
 
     roster = "roster.csv"
     adjustments = "adjustments.yaml"
     out = "out"
     sandbox = "docker"
     lms = "moodle"
+    scale = true
 
 It is read where the command is typed; paths are meant from there, and what is typed comes first.
 """
 
 _MOST_BYTES = 64 * 1024
+_FLAGS = ("scale",)
+"""Keys that are true or false."""
+
+
+def course_file_must_be_staff_s(submissions: Path) -> None:
+    """Refuse a course's file that lies among the submissions, for a student may have written it.
+
+    It names decisions about points. Beside a file or an archive it may have been handed in with that; beside
+    the folder of a class stands what staff have put there. Raises `UsageError`.
+    """
+    if not COURSE_FILE.is_file():
+        return
+    here, meant = Path.cwd().resolve(), submissions.resolve()
+    if here.is_relative_to(meant):
+        raise UsageError(
+            f"{COURSE_FILE}: lies among the submissions, where a student may have put it; type the command "
+            "in the course's own folder"
+        )
+    if not meant.is_dir() and here in (meant.parent, submissions.absolute().parent.resolve()):
+        raise UsageError(
+            f"{COURSE_FILE}: lies beside {escaped(str(submissions))}, where a student may have put it; move "
+            "what was handed in to a folder of its own, such as submissions/"
+        )
 
 
 def course_defaults(path: Path = COURSE_FILE) -> dict[str, object]:
-    """What the file says, by the names of options; nothing where there is none. Raises `UsageError`."""
+    """Settings in the file, by the names of options; empty where there is none. Raises `UsageError`."""
     if not path.is_file():
         return {}
     import tomllib  # noqa: PLC0415 - a student has no such file
@@ -193,18 +240,24 @@ def course_defaults(path: Path = COURSE_FILE) -> dict[str, object]:
         raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
     except (ValueError, RecursionError) as problem:
         raise UsageError(f"{path}: is not TOML that can be read: {escaped(str(problem))}") from None
-    readers = _readers()
+    readers: dict[str, Callable[[str], object]] = _readers() | dict.fromkeys(_FLAGS, bool)
     for key, value in settings.items():
         if key not in readers:
             raise UsageError(f"{path}: unknown key `{escaped(key)}`; {suggestion(key, readers)}")
-        if not isinstance(value, str) or not value:
+        if key in _FLAGS:
+            if not isinstance(value, bool):
+                raise UsageError(f"{path}: {key}: expected true or false, without quotes")
+        elif not isinstance(value, str) or not value:
             raise UsageError(f'{path}: {key}: expected a text in quotes, such as "{key}"')
-    return {key: readers[key](value) for key, value in settings.items()}
+    defaults = {key: readers[key](value) for key, value in settings.items()}
+    for key, value in defaults.items():
+        must_be_possible(value, f"{path}: {key}: ")
+    return defaults
 
 
 def _readers() -> dict[str, Callable[[str], object]]:
-    """What reads the value of each key."""
-    from grader.course.feedback import KINDS  # noqa: PLC0415 - a student has no such file
+    """Reader of the value of each key."""
+    from grader.classroom.course.feedback import KINDS  # noqa: PLC0415 - a student has no such file
 
     return {
         "roster": Path,

@@ -12,28 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.base.errors import StorageError
 from grader.cli import arguments, progress, setup
-from grader.errors import StorageError
+from grader.grading.submission import further_lines, lines
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.submission import further_lines, lines
 
 if TYPE_CHECKING:
     import argparse
 
-    from grader.backends import Backend
     from grader.model import Assignment, Grade, Named, Submission
-    from grader.nvcc import Tools
     from grader.reports.excerpts import Further
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
-    parser.add_argument("file", metavar="FILE", type=Path, help="the file (or folder) you would hand in")
-    arguments.add_grading(parser)
-    parser.add_argument("--timings", action="store_true", help="say where the time went")
-    parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the feedback")
+    from grader.running.backends import Backend
+    from grader.toolchain.nvcc import Tools
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,9 +41,9 @@ def run(options: argparse.Namespace) -> int:
     source, further = lines(submission.source), further_lines(submission)
     console = setup.console(width=options.width)
     preliminary = not assignment.interface.asks_questions  # of questions all are asked
-    if options.format in arguments.JUDGES:
+    if options.format in arguments.PLATFORM_FORMATS:
         _write_files(options, grade, source, further, preliminary=preliminary)
-        return setup.print_for_judge(options, grade, source, further)
+        return setup.print_for_platform(options, grade, source, further)
     if options.format != "text":
         return _annotated(options, grade, source, further, preliminary=preliminary)
     shown = text.render(
@@ -114,13 +105,13 @@ def _graded(
 ) -> tuple[Grade, Backend | None]:
     """The grade, and what it was graded on."""
     if assignment.interface.asks_questions:
-        from grader import pipeline  # noqa: PLC0415 - as below
+        from grader.kinds import pipeline  # noqa: PLC0415 - as below
         from grader.kinds.answers.stages import named_by_itself  # noqa: PLC0415
 
         plan = pipeline.make_plan(assignment, seed, None, visible_only=True)
         return pipeline.grade(plan, named_by_itself(submission), None), None
     gpus = setup.gpus(options)
-    tools = setup.tools(options, gpus)
+    tools = setup.tools_for_own_file(options, assignment, gpus)
     backend = setup.backend(options, tools, gpus)
     loaded = time.perf_counter() - began
     stages = (("load", loaded),)
@@ -146,7 +137,7 @@ def _grade(
         kind, architecture = kind_of(assignment), backend.architecture
         building = background.submit(kind.build, tools, submission, assignment, architecture)
         # These take long to load, and nvcc runs anyway.
-        from grader import pipeline  # noqa: PLC0415
+        from grader.kinds import pipeline  # noqa: PLC0415
         from grader.reports import text  # noqa: F401, PLC0415
 
         plan = pipeline.make_plan(assignment, seed, tools, visible_only=True, backend=backend)
@@ -167,7 +158,7 @@ def _write_files(
     *,
     preliminary: bool,
 ) -> None:
-    """What --json, --junit and --html ask for; loaded only then, to answer sooner."""
+    """Write the files of --json, --junit and --html; their modules load only then, to answer sooner."""
     if options.json or options.junit or options.html:
         from grader.reports import audience, grade_json, html, junit, trace_files  # noqa: PLC0415
 
@@ -181,6 +172,6 @@ def _write_files(
 
 
 def _timings(grade: Grade, total: float) -> str:
-    """Where the wall time went: nvcc's steps run side by side, and `prepare` beside them."""
+    """Parts of the wall time: nvcc's steps run side by side, and `prepare` beside them."""
     rows = [f"  {name:<20}{seconds:6.2f}" for name, seconds in (*grade.seconds, ("total", total))]
     return "\n".join(["", "timings (seconds of wall time)", *rows])

@@ -14,17 +14,10 @@ import argcomplete
 from argcomplete.completers import FilesCompleter
 from argcomplete.shell_integration import shellcode
 
-from grader.assignment.bundled import bundled_ids
+from grader.grading.assignment.bundled import bundled_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-SHELLS = ("bash", "zsh", "fish")
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("shell", choices=SHELLS, help="the shell that is to complete")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def answer(parser: argparse.ArgumentParser) -> None:
-    """Tell the shell that asks what may stand there, and end the process."""
+    """Print completions for the shell that asks, and end the process."""
     for action in _actions(parser):
         if action.dest in {"assignment", "like"}:
             action.completer = _assignments  # type: ignore[attr-defined]

@@ -9,12 +9,11 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from grader.authoring.doctor import containers, examination
+from grader.base.data_files import data_root
+from grader.base.errors import UsageError
 from grader.cli import arguments, setup
-from grader.data_files import data_root
-from grader.doctor import containers, examination
-from grader.errors import UsageError
-from grader.gpu import RaceJudge
-from grader.nvcc.cache import builds_folder
+from grader.toolchain.nvcc.cache import builds_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -22,60 +21,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from grader.doctor import ReportLine
+    from grader.authoring.doctor import ReportLine
 
 _MARK, _SUBJECT = 7, 10
 """Columns for the longest mark and the longest subject of a line."""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.set_defaults(sandbox="local")
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="OUT",
-        type=Path,
-        help="the folder that a class would be graded into: exit 3 if a class cannot be graded here",
-    )
-    parser.add_argument(
-        "--build-image",
-        nargs="?",
-        const="build",
-        choices=("build", "gpu", "thin"),
-        help="make the image that containers are made of (default: build; gpu: with what a GPU needs; "
-        "thin: of this machine's own programs)",
-    )
-    _configure_attacks(parser)
-    arguments.add_toolchain(parser)
-
-
-def _configure_attacks(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(backend="auto", races=RaceJudge.BOTH)
-    group = parser.add_argument_group("does the sandbox hold?")
-    group.add_argument(
-        "--attack",
-        nargs="*",
-        metavar="NAME",
-        default=None,
-        help="grade the attacks that come with the grader (all, or those named) and see what comes of it",
-    )
-    group.add_argument(
-        "--sandbox",
-        dest="attacked",
-        choices=arguments.SANDBOXES[1:3],
-        default=arguments.SANDBOXES[0],
-        help="which sandbox they attack (default: the best there is)",
-    )
-    group.add_argument(
-        "--device-code", action="store_true", help="try those of device code, too (they always are on a GPU)"
-    )
-    group.add_argument(
-        "-j", "--jobs", type=arguments.positive, default=2, help="attacks at a time, at most 2"
-    )
-    group.add_argument(
-        "--json", metavar="FILE", type=arguments.writable, help="also write what came of it as JSON"
-    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -104,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _wishes(options: argparse.Namespace, builds: Path | None) -> examination.ClassWishes:
-    """What `grade` would be told here: by `grader.toml`, by the environment, and by the options."""
+    """Options that `grade` would get here: from `grader.toml`, the environment, and the options."""
     defaults = arguments.course_defaults()
     out = options.out or defaults.get("out")
     return examination.ClassWishes(
@@ -121,11 +70,11 @@ def _printed(console: Console, lines: Iterable[ReportLine]) -> list[ReportLine]:
     printed = []
     for line in lines:
         printed.append(line)
-        console.print(_shown(line, console.width), soft_wrap=True)
+        console.print(_columns(line, console.width), soft_wrap=True)
     return printed
 
 
-def _shown(line: ReportLine, width: int) -> str:
+def _columns(line: ReportLine, width: int) -> str:
     """A line in three columns; the last one has the state and, below it, how to mend it. Paths stay whole."""
     head = f"{line.mark:<{_MARK}}  {line.subject:<{_SUBJECT}} "
     texts = filter(None, (line.state, line.fix))

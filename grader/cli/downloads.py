@@ -1,4 +1,4 @@
-"""What a class handed in, as a folder, an archive or a platform's download.
+"""Submissions of a class, as a folder, an archive or a platform's download.
 
 Reading these takes much that a student's own file does without, so that it is loaded only for a class.
 """
@@ -8,23 +8,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.course.download import read_download
-from grader.course.entries import PLAIN, Doubt, StaffQuestion
-from grader.course.matching import match_roster
-from grader.course.roster import read_roster
-from grader.errors import UsageError
-from grader.submission import wanted_by
-from grader.submission.items import is_our_output, safe
+from grader.base.errors import UsageError
+from grader.classroom.course.download import read_download
+from grader.classroom.course.entries import PLAIN, Doubt, StaffQuestion
+from grader.classroom.course.matching import match_roster
+from grader.classroom.course.roster import read_roster
+from grader.grading.submission import wanted_by
+from grader.grading.submission.items import is_our_output, safe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.course.entries import Download
+    from grader.classroom.course.entries import Download
     from grader.model import Assignment
 
 
 def download(path: Path, assignment: Assignment, roster: Path | None = None) -> Download:
-    """What a class handed in for the assignment: sources, or files with answers; whose, by a roster."""
+    """Submissions of a class for the assignment: sources, or files with answers; owners by a roster."""
     whole = read_download(path, wanted_by(assignment.interface), assignment.id)
     if roster is not None:
         return match_roster(whole, read_roster(roster))
@@ -59,11 +59,12 @@ def _without_other_sheets(whole: Download) -> Download:
     files = tuple(
         submission.hand_in.file if submission.hand_in else submission.file for submission in of_others
     )
+    names_of_others = {submission.id for submission in of_others}
     question = StaffQuestion(
         Doubt.ANOTHER_SHEET, files, tuple(names[submission.id] for submission in of_others)
     )
     return replace(
         whole,
-        submissions=tuple(submission for submission in whole.submissions if submission not in of_others),
+        submissions=tuple(one for one in whole.submissions if one.id not in names_of_others),
         questions=(*whole.questions, question),
     )

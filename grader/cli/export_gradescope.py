@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from grader.assignment import draw_seed
-from grader.cli import arguments, setup
-from grader.gradescope.archive import archive
+from grader.base.text import listed
+from grader.classroom.gradescope.archive import archive
+from grader.cli import setup
+from grader.grading.assignment import draw_seed
 
 if TYPE_CHECKING:
     import argparse
 
+    from grader.model import Assignment
+
 RESERVE_SECONDS = 60
-"""What is left of the time that Gradescope allows when grading is ended: results have to be fetched, too."""
+"""Seconds left of the time that Gradescope allows when grading is ended: results have to be fetched, too."""
 
 MOST_MINUTES = 24 * 60
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE",
-        type=arguments.writable,
-        required=True,
-        help="the zip to write, for Gradescope's `Configure Autograder`",
-    )
-    parser.add_argument(
-        "--seed",
-        type=arguments.seed,
-        default=None,
-        help="decides all inputs, the same for everybody (default: drawn, and recorded in the zip)",
-    )
-    parser.add_argument(
-        "--minutes",
-        type=arguments.positive,
-        default=10,
-        help="Gradescope's time limit; grading ends a minute before (default: 10)",
-    )
-    parser.set_defaults(no_cache=False)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -56,4 +34,19 @@ def run(options: argparse.Namespace) -> int:
         "It holds hidden cases and solutions: for staff only. In Gradescope, upload it under Configure "
         "Autograder, choose a base image of Ubuntu and a container with 1 CPU or more."
     )
+    points, left_out = _points_without_gpu(assignment)
+    why = f": {listed(left_out)} cannot be judged there" if left_out else ""
+    console.print(f"Set `Autograder points` of the assignment to {float(points):g}{why}.", soft_wrap=True)
     return 0
+
+
+def _points_without_gpu(assignment: Assignment) -> tuple[Fraction, list[str]]:
+    """Maximum points without a GPU, and the items that are left out of them."""
+    measured = [
+        item
+        for item in assignment.rubric
+        if item.check == "speedup" and not dict(item.options).get("estimate")
+    ]
+    counted = [item.points for item in assignment.rubric if item.counts and item not in measured]
+    left_out = [f"{float(item.points):g} points of `{item.id}`" for item in measured if item.counts]
+    return sum(counted, Fraction(0)), left_out

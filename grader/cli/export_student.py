@@ -6,48 +6,28 @@
 
 from __future__ import annotations
 
-import argparse
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.assignment import handout
-from grader.assignment.bundled import FILE_NAME
-from grader.cli import arguments, setup
+from grader.cli import setup
+from grader.grading.assignment import handout
+from grader.grading.assignment.bundled import FILE_NAME
 from grader.kinds import kind_of
 
 if TYPE_CHECKING:
+    import argparse
+
     from grader.model import Assignment
 
 WORKSPACE = Path(__file__).parent / "workspace"
 IMAGE = "cuda-grader"
 """The image that the container of the workspace names: as `make image` calls it."""
 
-_REFERENCE = re.compile(r"[a-z0-9][\w./:@-]*", re.ASCII)
-"""Every name of an image (OCI distribution specification, "Pulling manifests"), and few others."""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
-    parser.add_argument(
-        "folder", metavar="DIR", type=Path, help="where the files go; made if it is not there"
-    )
-    parser.add_argument(
-        "--image",
-        metavar="NAME",
-        type=_image,
-        help="also write what VS Code and Codespaces read: a container of this image (`make image` makes "
-        "one), and tasks that check a file",
-    )
-    parser.set_defaults(sandbox="local")
-    arguments.add_toolchain(parser)
-
 
 def run(options: argparse.Namespace) -> int:
     """Write the files, and say how a student checks with them."""
     assignment = setup.staff_assignment(options)
-    setup.must_take_files(options.folder)
+    setup.require_folder(options.folder)
     files = handout.handout_files(assignment, _baselines(options, assignment))
     if options.image:
         files |= workspace_files(options.image)
@@ -65,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def workspace_files(image: str) -> dict[str, bytes]:
-    """What an editor reads, by name: the same for all assignments, which are told apart by their folders."""
+    """Editor settings, by file name: the same for all assignments, which have folders of their own."""
     container = (WORKSPACE / "devcontainer.json").read_text(encoding="utf-8")
     return {
         ".devcontainer/devcontainer.json": container.replace(f'"{IMAGE}"', f'"{image}"').encode(),
@@ -73,16 +53,8 @@ def workspace_files(image: str) -> dict[str, bytes]:
     }
 
 
-def _image(name: str) -> str:
-    if not _REFERENCE.fullmatch(name):
-        raise argparse.ArgumentTypeError(
-            "expected the name of a container image, such as ghcr.io/course/grader:1"
-        )
-    return name
-
-
 def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:
-    """What the staff's kernels or programs move on the visible cases that `check` draws, if anybody asks.
+    """Traffic of the staff's kernels or programs on the visible cases that `check` draws, if requested.
 
     Of functions and kernels whose speed counts it holds the baseline's estimated times.
     """
@@ -90,7 +62,7 @@ def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:
     asked = any("baseline" in dict(item.options) for item in assignment.rubric)
     if not assignment.reference or not (kind.has_kernels or asked):
         return handout.baselines_text(assignment, ()) if assignment.timing else ""
-    from grader import pipeline  # noqa: PLC0415 - loads the emulator
+    from grader.kinds import pipeline  # noqa: PLC0415 - loads the emulator
 
     tools = setup.tools(options)
     plan = pipeline.make_plan(assignment, setup.PUBLIC_SEED, tools, visible_only=True)

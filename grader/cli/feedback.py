@@ -4,55 +4,38 @@ from __future__ import annotations
 
 import io
 import zipfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.batch import OutFolder
-from grader.batch.identities import load_identified
-from grader.batch.reading import must_be_of_one_version
-from grader.cli import arguments, setup
-from grader.course.anonymous import named
-from grader.course.feedback import KINDS, REPORT, StudentReport, pack
+from grader.base.text import count, escaped, listed
+from grader.classroom.batch import OutFolder
+from grader.classroom.batch.identities import load_identified
+from grader.classroom.batch.reading import must_be_of_one_version
+from grader.classroom.course.anonymous import named
+from grader.classroom.course.feedback import StudentReport, pack
+from grader.cli import setup, stored
 from grader.reports.class_table import spreadsheet_cell
-from grader.text import count, escaped, listed
 
 if TYPE_CHECKING:
     import argparse
 
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""What a zip archive can say of times begins here; the same reports give the same bytes."""
+"""First time that a zip archive can hold; the same reports give the same bytes."""
 _MOST_NAMES = 8
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    lms = arguments.course_defaults().get("lms")
-    parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
-    parser.add_argument(
-        "--for",
-        dest="platform",
-        choices=KINDS,
-        default=lms,
-        required=lms is None,
-        help="moodle, canvas: under the names of the download; folders: one for each submission; "
-        "mail: those, and mail.csv with everybody's address (default: `lms` in grader.toml)",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE.zip", type=arguments.writable, required=True, help="the archive"
-    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Pack each student's report as it was written last by `grade` or `report`; 0, or 2 where none fits."""
     out = OutFolder(options.out)
-    grades, identities = load_identified(out)
-    must_be_of_one_version(out, grades)
-    reports = [
-        StudentReport(
-            named(grade.submission_id, identities), grade.hand_in, out.page(grade.submission_id, REPORT)
-        )
-        for grade in grades
-    ]
+    with out.unchanging():
+        stored.must_be_whole(out, options)
+        grades, identities = load_identified(out)
+        must_be_of_one_version(out, grades)
+        reports = [
+            StudentReport(
+                named(grade.submission_id, identities), grade.hand_in, out.report(grade.submission_id)
+            )
+            for grade in grades
+        ]
     packed = pack(options.platform, reports, spreadsheet_cell)
     setup.write_bytes(options.output, _archive(packed.files))
     screen = setup.console()
@@ -69,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.platform == "moodle" and not any(one.hand_in and one.hand_in.key for one in grades):
         setup.console(stderr=True).print(
             "the numbers in the download's names are taken for participants; if teams handed in, grade with "
-            "the worksheet as --roster, for a team's number may be somebody's",
+            "the worksheet as --roster, for a team's number may be a student's",
             soft_wrap=True,
         )
     return 0

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.progress import (
@@ -19,141 +17,62 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from grader import pipeline, sandbox_choice
-from grader.assignment import draw_seed
-from grader.backends.emulator import EMULATOR
-from grader.batch import OutFolder, adjusting, at_once, on_this_machine
-from grader.batch.class_page import PageInProgress, class_files, write_similar
-from grader.batch.folder import IMPORT, load_grade
-from grader.batch.identities import keep as keep_identities
-from grader.batch.identities import require_identities
-from grader.batch.memory import give_back_large_blocks
-from grader.batch.resume import (
+from grader.base.errors import UsageError
+from grader.classroom.batch import OutFolder, adjusting, at_once, on_this_machine
+from grader.classroom.batch.class_page import PageInProgress, class_files, write_similar
+from grader.classroom.batch.folder import IMPORT, load_grade
+from grader.classroom.batch.identities import keep as keep_identities
+from grader.classroom.batch.identities import require_identities
+from grader.classroom.batch.memory import give_back_large_blocks
+from grader.classroom.batch.removed_students import remove_others
+from grader.classroom.batch.resume import (
     already_done,
     digest_of_class,
-    must_be_known,
     others_of_class,
+    require_submissions,
     session_for,
     still_right,
     store,
 )
-from grader.batch.slim import Slimming
-from grader.cli import arguments, cluster, downloads, interruption, progress, setup
-from grader.course.adjustments import applying, unadjusted
-from grader.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
-from grader.course.entries import Left, Omission
-from grader.errors import UsageError
-from grader.kinds import kind_of
+from grader.classroom.batch.smaller_grades import Slimming
+from grader.classroom.course.adjustments import applying, unadjusted
+from grader.classroom.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
+from grader.cli import (
+    arguments,
+    cluster,
+    downloads,
+    dry_run,
+    import_table,
+    interruption,
+    progress,
+    setup,
+    stored,
+)
+from grader.grading.assignment import draw_seed
+from grader.grading.submission import further_lines, lines
+from grader.kinds import kind_of, pipeline
 from grader.model import Verdict
-from grader.reports import class_page, grade_json, import_table, junit
+from grader.reports import class_page, grade_json, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
-from grader.submission import further_lines, lines
+from grader.running.backends.emulator import EMULATOR
+from grader.toolchain import sandbox_choice
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from grader.batch import BatchSession, Executor
-    from grader.batch.executor import Graded
-    from grader.course.anonymous import Identities
-    from grader.course.entries import Download
-    from grader.model import Assignment, Grade, Submission
+    from grader.classroom.batch import BatchSession, Executor
+    from grader.classroom.batch.executor import Graded
+    from grader.classroom.course.anonymous import Identities
+    from grader.classroom.course.entries import Download
+    from grader.model import Assignment, Grade, HandIn, Submission
 
 _ENOUGH_TO_WONDER = 3
 _NOT_GRADED = (
     "run the same command again for what was not graded, with a smaller --jobs where this machine was busy"
 )
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    _add_class(parser)
-    _add_part(parser)
-    cluster.configure(parser)
-    parser.add_argument(
-        "--anonymous",
-        action="store_true",
-        help="reports name nobody: students get pseudonyms, and OUT/private says who is who",
-    )
-    parser.add_argument(
-        "--fresh", action="store_true", help="grade everything again, also what is already done"
-    )
-    parser.add_argument("--verbose", action="store_true", help="print a line for each student who is done")
-    parser.add_argument(
-        "--i-trust-these-files",
-        action="store_true",
-        default=os.environ.get("GRADER_TRUST") == "1",
-        help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
-    )
-    arguments.add_grading(parser)
-    parser.set_defaults(**arguments.course_defaults())
-
-
-def _add_class(parser: argparse.ArgumentParser) -> None:
-    """What is graded, where it goes, and whose it is."""
-    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
-    parser.add_argument(
-        "submissions",
-        metavar="SUBMISSIONS",
-        type=Path,
-        help="a file, a folder of files or of students' folders, a .zip or .tar of these, or the download of "
-        "Moodle, Canvas, Gradescope, Blackboard, Brightspace, GitHub Classroom and others, as it is",
-    )
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="OUT",
-        type=Path,
-        help="where grades and reports go; run again to resume",
-    )
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=arguments.positive,
-        help="submissions at a time (default: the number of processors it may use; "
-        "with a GPU half as many again, at most 32 for one)",
-    )
-    parser.add_argument(
-        "--roster",
-        metavar="FILE",
-        type=Path,
-        help="CSV of everybody in the course: says whose each submission is, and who is missing",
-    )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="grade nothing: print whose each submission is, and what is left out and why",
-    )
-    parser.add_argument(
-        "--skip-unmatched",
-        action="store_true",
-        help="grade the others where it is in doubt whose something is (default: ask, exit 2)",
-    )
-    parser.add_argument(
-        "--adjustments",
-        metavar="FILE",
-        type=Path,
-        help="YAML of late policy, extensions, changed scores, who is excused (default: "
-        "adjustments.yaml beside the assignment, else what was given before)",
-    )
-
-
-def _add_part(parser: argparse.ArgumentParser) -> None:
-    """What of the class is graded."""
-    parser.add_argument(
-        "--only",
-        metavar="ID",
-        action="append",
-        default=[],
-        help="grade this submission again, whatever is stored of it (may be given several times)",
-    )
-    parser.add_argument(
-        "--shard",
-        metavar="K/N",
-        type=arguments.shard,
-        help="grade only the K-th of N equal parts of the class, to be put together by `grader merge`",
-    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -165,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
             "--only grades one submission again, and --fresh everything, with a new seed: leave one of them "
             "out"
         )
-    cluster.must_be_meant(options)
+    arguments.course_file_must_be_staff_s(options.submissions)
+    cluster.require_cluster_options(options)
     assignment = setup.staff_assignment(options)
     if options.shard and setup.seed(options, assignment) is None:
         raise UsageError(f"--shard {options.shard} needs --seed, the same for all {options.shard.of} of them")
@@ -173,9 +93,9 @@ def run(options: argparse.Namespace) -> int:
         downloads.must_lie_apart(options.out, options.submissions)
     download = downloads.download(options.submissions, assignment, options.roster)
     if options.dry_run:
-        return _dry_run(options, download)
-    download = _certain(download, skip=options.skip_unmatched)
-    setup.must_be_one(options, len(download.submissions))
+        return dry_run.show(options, assignment, download)
+    download = dry_run.certain(download, skip=options.skip_unmatched)
+    setup.require_one_submission(options, len(download.submissions))
     out = OutFolder(options.out)
     with ExitStack() as held:
         early = bool(options.cluster) and out.path.is_dir()
@@ -189,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
-    """What grades so many submissions; raises what says that they cannot be graded here, or not safely."""
+    """Executor for ``number`` submissions; raises where they cannot be graded here, or not safely."""
     if assignment.interface.asks_questions:
         if options.cluster:
             raise UsageError(f"`{assignment.id}` asks questions, which are graded here: leave out --cluster")
@@ -200,10 +120,7 @@ def _executor(options: argparse.Namespace, assignment: Assignment, number: int) 
             yield executor
         return
     gpus = setup.gpus(options)
-    tools = setup.tools(options, gpus, strangers=number > 1)
-    sandbox_choice.must_be_trusted(tools.sandbox, number, trusted=options.i_trust_these_files)
-    if tools.sandbox.name != options.sandbox:  # it was ours to choose
-        setup.console(stderr=True).print(f"sandbox: {tools.sandbox.name}")
+    tools = setup.tools_for_class(options, gpus, number)
     backend = setup.backend(options, tools, gpus)
     jobs, trial = options.jobs or at_once(backend), partial(setup.on_trial, backend, tools)
     try:
@@ -213,7 +130,7 @@ def _executor(options: argparse.Namespace, assignment: Assignment, number: int) 
 
 
 def _annotated(options: argparse.Namespace, grades: Sequence[Grade]) -> str:
-    """What is wrong with everybody's file, by its path in the class."""
+    """Annotations of all files, each by its path in the class."""
     notes = [
         note
         for grade in grades
@@ -229,8 +146,8 @@ def _path_of(submissions: Path, grade: Grade) -> Path:
     return path / grade.submission_file if path.is_dir() else path
 
 
-def _wonder(grades: Sequence[Grade]) -> str:
-    """What all of a class have in common that makes it doubtful whether it is the right assignment."""
+def _class_doubt(grades: Sequence[Grade]) -> str:
+    """Warning of what all of a class share that makes it doubtful whether it is the right assignment."""
     if len(grades) < _ENOUGH_TO_WONDER:
         return ""
     failed = [
@@ -243,28 +160,7 @@ def _wonder(grades: Sequence[Grade]) -> str:
     ]
     if item := min(set.intersection(*failed), default=""):
         return f"everybody fails `{item}`"
-    return "" if any(unadjusted(grade).score for grade in grades) else "nobody has a point"
-
-
-def _dry_run(options: argparse.Namespace, download: Download) -> int:
-    """Show what the download is understood as; 2 where `grade` would ask."""
-    screen = setup.console()
-    for part in import_table.render(download, width=screen.width):
-        screen.print(part)
-    setup.write(options.json, import_table.dump(download))
-    return setup.ASKS if download.questions else 0
-
-
-def _certain(download: Download, *, skip: bool) -> Download:
-    """The download without what is in doubt, where that may be skipped; else raises UsageError."""
-    if not download.questions:
-        return download
-    if not skip:
-        raise UsageError(import_table.refusal(download))
-    skipped = [Omission(name, Left.SKIPPED) for question in download.questions for name in question.names]
-    if not download.submissions:
-        raise UsageError(f"{import_table.refusal(download)}; there are no others here")
-    return replace(download, left_out=(*download.left_out, *skipped), questions=())
+    return "" if any(unadjusted(grade).score for grade in grades) else "no submission has a point"
 
 
 def _grade_class(
@@ -280,24 +176,23 @@ def _grade_class(
     download, identities = _pseudonymous(options, download, out)
     submissions = download.submissions
     session = session_for(out, executor.setting, assignment, _seed(options, assignment), options.shard)
-    must_be_known(submissions, options.only, whole, options.shard)
+    require_submissions(submissions, options.only, whole, options.shard)
     earlier = out.session()
     anew = earlier is not None and earlier.assignment != session.assignment
     others = others_of_class(out, submissions) if options.only and earlier is not None and not anew else ()
+    if earlier is not None and not options.fresh:
+        _say(stored.repair_journal(out))
     done = _graded_before(options, session, out, [submission.id for submission in submissions])
     adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path, anew=anew)
-    hand_ins = [(submission.id, submission.hand_in) for submission in submissions]
-    hand_ins += [(grade.submission_id, identified(grade, identities).hand_in) for grade in others]
+    hand_ins = _hand_ins(submissions, others, identities)
     elsewhere = [(submission.id, submission.hand_in) for submission in whole] if options.shard else []
     _say(adjusting.require_applicable(adjustments, hand_ins, elsewhere, assignment))
-    written = {
-        submission.id: replace(submission, hand_in=nameless(submission.hand_in, identities))
-        for submission in submissions
-    }
+    written = _as_written(submissions, identities)
     valid = still_right(tuple(written.values()), done, out, options.only)
     valid |= {grade.submission_id: grade for grade in others}
     to_grade = [submission for submission in submissions if submission.id not in valid]
     grading = executor.grade(session.seed, to_grade) if to_grade else iter(())
+    marked = adjusting.marked_before(out, adjustments, hand_ins, assignment)
     if not done:  # nothing is forgotten where nothing can be graded
         out.begin(session)
     adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
@@ -305,18 +200,35 @@ def _grade_class(
         out.write_with_names({IMPORT: table})
     if import_table.worth_saying(download):
         _say([import_table.summary(download)])
-    final = applying(adjustments, hand_ins)
+    final = applying(adjustments, hand_ins, marked)
     ids = sorted(name for name, _ in hand_ins)
-    graded = {}
+    of, graded = digest_of_class(whole) if options.shard else "", {}
     if to_grade:
+        out.note_begun(ids, [submission.id for submission in to_grade], of)
         graded = _grade_all(options, assignment, grading, len(to_grade), out, valid.values(), final, written)
-    out.note_class(ids, of=digest_of_class(whole) if options.shard else "")
-    setup.say_removed(out.remove_others(ids), out.path)
+    out.note_class(ids, of)
+    setup.say_removed(remove_others(out, ids), out.path)
     merged = valid | graded
     grades = adjusting.adjust_class(out, [merged[name] for name in ids], adjustments, identities)
     if kind_of(assignment).compiles and not others:
         write_similar(out, assignment, {submission.id: submission.source for submission in submissions})
     return _reported(options, assignment, grades, submissions, out, resumed=len(grades) - len(to_grade))
+
+
+def _hand_ins(
+    submissions: Sequence[Submission], others: Sequence[Grade], identities: Identities | None
+) -> list[tuple[str, HandIn | None]]:
+    """Identities by submission: of those to be graded, and of the others of the class."""
+    own = [(submission.id, submission.hand_in) for submission in submissions]
+    return own + [(grade.submission_id, identified(grade, identities).hand_in) for grade in others]
+
+
+def _as_written(submissions: Sequence[Submission], identities: Identities | None) -> dict[str, Submission]:
+    """The submissions by id as they are kept: without names where the class is anonymous."""
+    return {
+        submission.id: replace(submission, hand_in=nameless(submission.hand_in, identities))
+        for submission in submissions
+    }
 
 
 def _reported(
@@ -331,9 +243,9 @@ def _reported(
     """Write and print what is asked for of a class that is graded; gives the exit code."""
     out.write(class_files(out, grades))
     _write_files(options, grades, out)
-    if options.format in arguments.JUDGES:
+    if options.format in arguments.PLATFORM_FORMATS:
         own, further = lines(submissions[0].source), further_lines(submissions[0])
-        return setup.print_for_judge(options, load_grade(out, grades[0].submission_id), own, further)
+        return setup.print_for_platform(options, load_grade(out, grades[0].submission_id), own, further)
     if options.format == "text":
         setup.print_class(grades, resumed=resumed, out=out.path)
     else:
@@ -348,7 +260,7 @@ def _code(
     if any(grade.verdict is Verdict.ERROR for grade in grades):
         _say([_NOT_GRADED])
         return setup.OURS
-    if doubt := _wonder(grades):
+    if doubt := _class_doubt(grades):
         question = f"is `{assignment.id}` the assignment that these are for?"
         _say([f"{doubt}: {question} The grades are stored in {out.path}"])
         return setup.ASKS
@@ -437,7 +349,7 @@ def _grade_all(
             page.add(graded[submission.id])
             log.add(grade)
             bar.advance(task)
-            interruption.stop_if_asked()
+            interruption.raise_if_stopped()
     return graded
 
 

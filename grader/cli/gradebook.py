@@ -3,60 +3,40 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.batch import OutFolder
-from grader.batch.identities import load_identified
-from grader.batch.reading import must_be_of_one_version
-from grader.cli import arguments, setup
-from grader.course.gradebooks import Score, fill
-from grader.course.tables import MAX_BYTES
-from grader.errors import StorageError, UsageError
+from grader.base.errors import StorageError, UsageError
+from grader.base.text import count, escaped, listed
+from grader.classroom.batch import OutFolder
+from grader.classroom.batch.identities import load_identified
+from grader.classroom.batch.reading import must_be_of_one_version
+from grader.classroom.course.gradebooks import Score, fill
+from grader.classroom.course.tables import MAX_BYTES
+from grader.cli import setup, stored
 from grader.model import Verdict
-from grader.text import count, escaped, listed
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from grader.course.gradebooks import Filled
+    from grader.classroom.course.gradebooks import Filled
     from grader.model import Grade
 
 _MOST_NAMES = 12
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
-    parser.add_argument(
-        "--into",
-        metavar="FILE",
-        type=Path,
-        required=True,
-        help="what you exported: Canvas' gradebook, Moodle's worksheet, Brightspace's, Blackboard's or "
-        "Gradescope's grades, or any CSV with --column",
-    )
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        type=arguments.writable,
-        help="where the filled file goes (default: the same file)",
-    )
-    parser.add_argument(
-        "--column", metavar="NAME", default="", help="the column to fill, by its heading or its number"
-    )
-
-
 def run(options: argparse.Namespace) -> int:
     """Fill the column and say who is in one and not in the other; 2 where it is in doubt whose a row is."""
     out = OutFolder(options.out)
-    grades, _ = load_identified(out)
+    with out.unchanging():
+        stored.must_be_whole(out, options)
+        grades, _ = load_identified(out)
     must_be_of_one_version(out, grades)
     title = grades[0].assignment_title if grades else ""
     scores = [score for grade in grades for score in _scores(grade)]
     try:
-        filled = fill(_content(options.into), scores, title, options.column)
+        filled = fill(_content(options.into), scores, title, options.column, scale=options.scale)
     except UsageError as problem:
         raise UsageError(f"{escaped(str(options.into))}: {problem}") from None
     target = options.output or options.into
@@ -78,13 +58,25 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _scores(grade: Grade) -> list[Score]:
-    """What goes into the gradebook: nothing where we failed."""
-    if grade.verdict is Verdict.ERROR:
+    """Scores for the gradebook: none where we failed, or where nothing was judged."""
+    if grade.verdict is Verdict.ERROR or (grade.skipped_points and not grade.max_score):
         return []
     hand_in = grade.hand_in
     names = (grade.submission_id, *((hand_in.name,) if hand_in else ()))
     students = hand_in.students if hand_in else ()
-    return [Score(grade.submission_id, students, names, grade.score, grade.excused)]
+    score, most = grade.score, grade.max_score
+    return [Score(grade.submission_id, students, names, score, grade.excused, most, _not_judged([grade]))]
+
+
+def _not_judged(grades: Sequence[Grade]) -> str:
+    """Points of items that were not judged: ``10 points of `speedup```; empty where all were."""
+    points = {
+        item.result.item.id: item.max_points
+        for grade in grades
+        for item in grade.items
+        if item.result.item.counts and item.result.verdict in (Verdict.SKIP, Verdict.ERROR)
+    }
+    return listed([f"{float(most):g} points of `{escaped(item, 40)}`" for item, most in points.items()])
 
 
 def _content(path: Path) -> bytes:
@@ -110,7 +102,7 @@ def _say(filled: Filled, grades: Sequence[Grade], target: Path) -> None:
         (filled.without_row, "graded, with no row"),
         (filled.without_score, "a row, with no grade"),
         (errors, "not graded, through no fault of theirs"),
-        (unjudged, "with points that were not judged here, which the score leaves out"),
+        (unjudged, f"with {_not_judged(grades)} not judged here, which the score leaves out"),
     ):
         if names:
             shown = [f"`{escaped(name, 60)}`" for name in names[:_MOST_NAMES]]

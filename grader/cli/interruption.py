@@ -1,8 +1,8 @@
 """Being asked to stop, by Ctrl-C or by the system.
 
-Python raises KeyboardInterrupt for it wherever the main thread is, and drops the exception where it
-ignores all: in a destructor, in a callback of a weak reference or of the garbage collector. So it is also
-remembered, and loops ask; and no traceback tells where it was dropped.
+Python raises KeyboardInterrupt for it wherever the main thread is, and drops the exception where it ignores
+all: in a destructor, in a callback of a weak reference or of the garbage collector. So it is also remembered,
+and loops ask; and no traceback shows where it was dropped.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def _tell_of_others(dropped: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(dropped)
 
 
-def stop_if_asked() -> None:
-    """Raise KeyboardInterrupt if somebody has asked and it got lost."""
+def raise_if_stopped() -> None:
+    """Raise KeyboardInterrupt if a stop was requested and the exception got lost."""
     if _asked.is_set():
         raise KeyboardInterrupt
 

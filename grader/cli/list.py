@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from grader.assignment import bundled_ids, find_assignment, load_assignment
+from grader.base.text import one_line
 from grader.cli import setup
+from grader.grading.assignment import bundled_ids, find_assignment, load_assignment
 from grader.kinds import kind_of
-from grader.text import one_line
 
 if TYPE_CHECKING:
     import argparse
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command: nothing."""
-    parser.set_defaults(no_cache=False)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
-"""The entry point, and the commands: each is a module here with `configure` and `run`, loaded when typed.
+"""The entry point, and the commands: each is a module here with `run`, loaded when typed.
 
-Whatever happens ends in a message and an exit code, never in a traceback.
+Every outcome ends in a message and an exit code, never in a traceback.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader import __version__, processors
+from grader import __version__
+from grader.base import processors
+from grader.base.errors import GraderError, exhausted
+from grader.base.text import escaped
 from grader.cli import interruption
-from grader.errors import GraderError
-from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ _EXITS = (
 
 
 class Command(NamedTuple):
-    """What the help says of a command before its module is loaded."""
+    """Help text of a command before its module is loaded."""
 
     name: str
     summary: str
@@ -105,7 +106,7 @@ COMMANDS = (
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """What was typed; ends the process where it cannot be understood, or where help is asked for."""
+    """Parse the command line; ends the process where it cannot be understood, or where help is asked for."""
     return _parser(_command_in(arguments)).parse_args(arguments)
 
 
@@ -140,7 +141,9 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         )
         command.set_defaults(command=name)
         if name == chosen:
-            module_of(name).configure(command)
+            from grader.cli.options import OF_COMMANDS  # noqa: PLC0415 - the list of commands has none
+
+            OF_COMMANDS[name](command)
     return parser
 
 
@@ -154,14 +157,14 @@ _ELSEWHERE = (
 )
 
 _GPU_DEVICES = (Path("/dev/nvidiactl"), Path("/dev/dxg"))
-"""What NVIDIA's driver makes on Linux, and in the Windows subsystem for it."""
+"""Devices that NVIDIA's driver makes on Linux, and in the Windows subsystem for it."""
 
 _THREADS = 8
 """Threads for products of timed cases; one for each of 32 cores takes 0.2 s to start."""
 
 
 _LOADED = 100_000
-"""So many objects that are made and kept let Python look for garbage: loading a command makes fewer, and
+"""Number of objects made and kept after which Python looks for garbage: loading a command makes fewer, and
 looking through them took a tenth of a check."""
 
 _OF_ONE_FILE = ("check", "estimate", "trace", "list")
@@ -193,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Give what nobody reads to nobody, where a job was started with its output closed."""
+    """Open closed streams on the null device, where a job was started with its output closed."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
@@ -221,8 +224,12 @@ def _complete(line: str) -> None:
 def _run(arguments: Sequence[str]) -> int:
     """The exit code of a command; raises KeyboardInterrupt alone."""
     try:
+        from grader.cli.arguments import must_be_possible  # noqa: PLC0415 - loaded with the command
+
         options = parse(arguments or ["--help"])
         command = module_of(options.command)
+        for value in vars(options).values():
+            must_be_possible(value)
         if options.command not in _OF_ONE_FILE:
             gc.set_threshold(_BEFORE[0])
         return int(command.run(options))
@@ -234,19 +241,24 @@ def _run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except Exception as problem:  # noqa: BLE001 - the last resort
         full = isinstance(problem, OSError) and problem.errno == errno.ENOSPC  # where the output goes to
-        _say("the output cannot be written: no space left on its disk" if full else _bug(problem))
+        _say("the output cannot be written: no space left on its disk" if full else _unforeseen(problem))
         return _OURS
 
 
 def _say(message: str) -> None:
-    for line in message.splitlines():  # it may quote a name that somebody else chose
+    for line in message.splitlines():  # it may quote a name that another person chose
         sys.stderr.write(f"grader: {escaped(line, len(line))}\n")
 
 
-def _bug(problem: Exception) -> str:
-    """A fault of ours in a sentence; the traceback goes to the terminal where GRADER_DEBUG is set."""
+def _unforeseen(problem: Exception) -> str:
+    """A limit of this machine, or else a fault of ours, in a sentence.
+
+    The traceback goes to the terminal where GRADER_DEBUG is set.
+    """
     if os.environ.get("GRADER_DEBUG"):
         traceback.print_exception(problem)
+    if limit := exhausted(problem):
+        return limit
     where = traceback.extract_tb(problem.__traceback__)[-1]
     return (
         f"this is a fault of the grader: {type(problem).__name__}: {problem}"

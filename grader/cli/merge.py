@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.batch import OutFolder
-from grader.batch.class_page import class_files, write_similar
-from grader.batch.merge import merge, must_be_another, parts_of
-from grader.cli import setup
-from grader.errors import UsageError
+from grader.base.errors import UsageError
+from grader.classroom.batch import OutFolder
+from grader.classroom.batch.class_page import class_files, write_similar
+from grader.classroom.batch.merge import merge, must_be_another, parts_of
+from grader.cli import setup, stored
 from grader.kinds import kind_of
 from grader.model import Verdict
 
 if TYPE_CHECKING:
     import argparse
 
-    from grader.batch import BatchSession
+    from grader.classroom.batch import BatchSession
     from grader.model import Assignment
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument(
-        "parts", metavar="OUT", type=Path, nargs="+", help="the folders given to `grader grade -o`"
-    )
-    parser.add_argument(
-        "-o", "--out", metavar="OUT", type=Path, required=True, help="where the whole class goes"
-    )
-    parser.add_argument(
-        "--assignment",
-        metavar="ASSIGNMENT",
-        default=None,
-        help="the assignment that was graded: an id or a path (default: the id); for similar submissions",
-    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -45,6 +28,7 @@ def run(options: argparse.Namespace) -> int:
     with ExitStack() as locks:
         for folder in folders:
             locks.enter_context(folder.unchanging())
+            stored.say_of(folder)
         parts = parts_of(folders)  # no folder is made where they are refused
         assignment = _assignment(options.assignment, parts[0].session)
         locks.enter_context(into.locked())

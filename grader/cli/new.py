@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.assignment import find_assignment, load_assignment
-from grader.assignment.bundled import require_staff_files, staff_folders
+from grader.base.errors import StorageError, UsageError
 from grader.cli import setup
-from grader.errors import StorageError, UsageError
+from grader.grading.assignment import find_assignment, load_assignment
+from grader.grading.assignment.bundled import require_staff_files, staff_folders
 
 if TYPE_CHECKING:
     import argparse
@@ -33,26 +33,10 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 KERNEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("id", metavar="ID", help="what the assignment is called: letters, digits, - _ .")
-    parser.add_argument("--like", metavar="ASSIGNMENT", help="copy this one (an id or a path)")
-    parser.add_argument("--title", help="what students read (asked for at a terminal)")
-    parser.add_argument("--kernel", metavar="NAME", help="the kernel's name (asked for at a terminal)")
-    parser.add_argument(
-        "--in",
-        dest="folder",
-        metavar="DIR",
-        type=Path,
-        default=Path(),
-        help="the folder that has, or gets, assignments/ and reference/ (default: this one)",
-    )
-
-
 def run(options: argparse.Namespace) -> int:
     """Write the files, read the assignment back, and say what to do next."""
     name = _checked(options.id, ID, "an id of letters, digits, - _ . that begins with a letter or digit")
-    setup.must_take_files(options.folder)
+    setup.require_folder(options.folder)
     folders = (options.folder / "assignments" / name, options.folder / "reference" / name)
     for folder in folders:
         if folder.exists():
@@ -68,14 +52,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 Files = dict[tuple[int, str], bytes]
-"""By folder (0: the assignment's, 1: the reference's) and path inside it."""
+"""Files by folder (0: the assignment's, 1: the reference's) and path inside it."""
 
 
 def _started(options: argparse.Namespace, name: str) -> Files:
     """The small assignment that comes with the grader, under other names."""
-    title = _title(options.title or _asked("title", STARTER_TITLE))
+    title = _title(options.title or _answer("title", STARTER_TITLE))
     kernel = _checked(
-        options.kernel or _asked("kernel", STARTER_KERNEL), KERNEL, "a kernel's name as C has them"
+        options.kernel or _answer("kernel", STARTER_KERNEL), KERNEL, "a kernel's name as C has them"
     )
 
     def renamed(text: str) -> str:
@@ -98,13 +82,13 @@ def _titled(file: str, text: str, title: str) -> str:
 
 
 def _copied(options: argparse.Namespace, name: str) -> Files:
-    """All files of another assignment, with the new id and its own reference."""
+    """Files of another assignment, with the new id and its own reference."""
     if options.kernel:
         raise UsageError("--kernel goes with a fresh assignment; with --like the kernel's name is copied")
     copied = find_assignment(options.like)
     require_staff_files(copied)
     like = load_assignment(copied)
-    title = _title(options.title or _asked("title", f"{like.title} ({name})"))
+    title = _title(options.title or _answer("title", f"{like.title} ({name})"))
 
     def changed(file: Path) -> bytes:
         content = file.read_bytes()
@@ -143,8 +127,8 @@ def _line(text: str, key: str, value: str) -> str:
     return pattern.sub(written, text, count=1)
 
 
-def _asked(question: str, default: str) -> str:
-    """What is answered at a terminal; the default elsewhere, and where nothing is."""
+def _answer(question: str, default: str) -> str:
+    """Answer at a terminal; the default elsewhere, and where none is given."""
     if not sys.stdin.isatty():
         return default
     return input(f"{question} [{default}]: ").strip() or default

@@ -1,4 +1,4 @@
-"""What is shown while somebody waits: the steps of a check, and how far a batch has come."""
+"""Progress shown during a wait: the steps of a check, and how far a batch has come."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
-from grader import steps
+from grader.base import steps
+from grader.base.text import count, one_line
 from grader.cli import setup
-from grader.text import count, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rich.progress import Progress, TaskID
 
+    from grader.base.steps import Step
     from grader.model import Grade
-    from grader.steps import Step
 
 _MOST_STEPS = 6
 """Steps that are done and still shown."""
@@ -40,7 +40,7 @@ def of_check() -> Iterator[None]:
     with Progress(*columns, console=screen, transient=True) as shown:
         listener = _Steps(shown)
         listener.begin("compiling")
-        with steps.heard_by(listener.hear):
+        with steps.reporting_to(listener.hear):
             yield
 
 
@@ -63,7 +63,7 @@ class _Steps:
 
 
 def in_words(step: Step) -> str:
-    """What a step is called while it lasts."""
+    """Name of a step while it lasts."""
     if step.stage == "case":
         return f"case {one_line(step.case, 60)} ({step.number} of {step.total})"
     if step.stage == "staff-code":
@@ -75,7 +75,7 @@ MINUTE, _HOUR = 60, 3600
 
 
 class BatchLog:
-    """Lines about a batch: one every so many seconds with what is left, and one per student where asked for.
+    """Lines about a batch: one every ``every`` seconds with the time left, and one per student on request.
 
     With ``every`` 0 a bar on the terminal says the former. The time comes from the submissions so far.
     """

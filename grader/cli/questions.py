@@ -4,50 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import arguments, setup
-from grader.course.roster import key_of, read_roster
-from grader.errors import UsageError
+from grader.base.errors import UsageError
+from grader.base.text import count
+from grader.classroom.course.roster import key_of, read_roster
+from grader.cli import setup
+from grader.grading.submission.items import ids, safe
 from grader.kinds.answers.sheets import model_answers, sheet_as_json, sheet_as_text, sheet_template
-from grader.messages import sentences_of, speaking
-from grader.submission.items import ids, safe
-from grader.text import count
+from grader.model.messages import sentences_of, speaking
 
 if TYPE_CHECKING:
     import argparse
 
     from grader.model import Assignment
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
-    parser.add_argument(
-        "--student",
-        metavar="ID",
-        help="whose numbers: the id of the submission, which is what its file or folder is called",
-    )
-    parser.add_argument(
-        "--roster",
-        metavar="FILE",
-        type=Path,
-        help="CSV of everybody in the course: write a sheet for each; grade with the same --roster",
-    )
-    parser.add_argument("-o", "--out", metavar="FOLDER", type=Path, help="where the sheets of a --roster go")
-    parser.add_argument(
-        "--seed",
-        type=arguments.seed,
-        default=None,
-        help="decides what is drawn (default: the assignment's; grade with the same)",
-    )
-    parser.add_argument("--json", action="store_true", help="print the sheet as JSON")
-    parser.add_argument("--template", action="store_true", help="print only the file to fill in")
-    parser.add_argument(
-        "--answers", action="store_true", help="print that file with the right answers, for staff"
-    )
-    parser.set_defaults(no_cache=False)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -70,7 +40,7 @@ def _for_everybody(options: argparse.Namespace, assignment: Assignment, seed: in
     """A sheet for each student of the roster, in a file called as the roster calls them."""
     if options.out is None or options.student is not None:
         raise UsageError("--roster writes everybody's sheet: expected -o FOLDER with it, and no --student")
-    setup.must_take_files(options.out)
+    setup.require_folder(options.out)
     roster = read_roster(options.roster)
     names = ids({str(number): key_of(student) for number, student in enumerate(roster.students)})
     kind = "json" if options.json else "yaml" if options.template or options.answers else "txt"
@@ -86,7 +56,7 @@ def _for_everybody(options: argparse.Namespace, assignment: Assignment, seed: in
 
 
 def _sheet(options: argparse.Namespace, assignment: Assignment, student: str, seed: int) -> str:
-    """What a student gets, in the words of the course."""
+    """Sheet of a student, in the words of the course."""
     with speaking(sentences_of(assignment.feedback)):
         if options.json:
             return json.dumps(sheet_as_json(assignment, student, seed), indent=2, ensure_ascii=False) + "\n"

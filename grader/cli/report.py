@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.batch import OutFolder
-from grader.batch.class_page import class_files
-from grader.batch.folder import EXPORT, RECORD, load_grade
-from grader.batch.reading import load_class, must_be_of_one_version
-from grader.cli import arguments, setup
-from grader.errors import UsageError
+from grader.base.errors import UsageError
+from grader.classroom.batch import OutFolder, adjusting
+from grader.classroom.batch.class_page import class_files
+from grader.classroom.batch.folder import EXPORT, RECORD, load_grade
+from grader.classroom.batch.reading import load_class, must_be_of_one_version
+from grader.cli import setup, stored
 from grader.reports import files, grade_json
 from grader.reports.audience import SHOWN
 
@@ -22,34 +21,14 @@ if TYPE_CHECKING:
     from grader.model import Grade
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
-    parser.add_argument(
-        "--released",
-        choices=("due_date", "published"),
-        default="",
-        help="what has come by now: students' reports show what waited for it (published includes due_date)",
-    )
-    parser.add_argument(
-        "--assignment",
-        metavar="ASSIGNMENT",
-        default=None,
-        help="with --released: the assignment that was graded, an id or a path (default: the id)",
-    )
-    parser.add_argument(
-        "--width",
-        type=arguments.positive,
-        default=None,
-        help="columns of the table (default: the terminal's)",
-    )
-
-
 def run(options: argparse.Namespace) -> int:
     """Write the reports of a graded class again and show the table."""
     out = OutFolder(options.out)
-    out.submissions()  # no folder is made where there are no grades
+    stored.say_of(out)  # no folder is made where there are no grades
     with out.locked("wait for it"):  # a batch that ends meanwhile would find older tables in place of its own
+        adjusting.stored_decisions(out)  # a folder without its decisions is not whole
+        if unfinished := out.state().unfinished():
+            setup.console().print(f"{unfinished}; these are they:", soft_wrap=True)
         grades = _written(out, options)
     setup.print_class(grades, resumed=0, out=out.path, width=options.width)
     return 0
@@ -68,7 +47,7 @@ def _written(out: OutFolder, options: argparse.Namespace) -> Sequence[Grade]:
         trace = out.trace(grade)
         written = files.of_submission(grade, options.released, source=source, further=further, trace=trace)
         del written[RECORD]
-        out.write(written | {EXPORT: grade_json.dump(stored)}, name)  # both tell what was graded
+        out.write(written | {EXPORT: grade_json.dump(stored)}, name)  # both record the graded files
     out.write(class_files(out, grades))
     return grades
 
@@ -78,7 +57,7 @@ def _releasing(out: OutFolder, ids: Sequence[str], options: argparse.Namespace) 
     session = out.session()
     if not options.released or session is None:
         return _as_it_was
-    from grader.batch.rescore import with_released  # noqa: PLC0415 - a report as it was graded needs no checks
+    from grader.classroom.batch.rescore import with_released  # noqa: PLC0415 - a report as it was graded needs no checks
 
     releasing, why = _as_it_was, ""
     try:

@@ -3,47 +3,43 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.batch import OutFolder
-from grader.batch.rescore import rescore
-from grader.cli import setup
+from grader.base.text import one_line
+from grader.classroom.batch import OutFolder
+from grader.classroom.batch.rescore import rescore
+from grader.cli import setup, stored
 from grader.model import Verdict
 from grader.reports import wording
-from grader.text import one_line
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
-    from grader.batch.rescore import Regraded
+    from grader.classroom.batch.rescore import Regraded
     from grader.model import Grade
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
-    parser.add_argument(
-        "--assignment",
-        metavar="ASSIGNMENT",
-        default=None,
-        help="the assignment with the changed rubric: an id or a path (default: the id that was graded)",
-    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Rescore a graded class; 3 with errors of ours."""
     out = OutFolder(options.out)
+    stored.say_of(out)
     session = out.graded_session()
     assignment = setup.graded_assignment(options.assignment, session)
     with out.locked("wait for it"):
+        unfinished = out.state().unfinished()
         changes = rescore(out, session, assignment)
     _print(changes, assignment.path)
+    if unfinished:
+        setup.console(stderr=True).print(
+            f"{out.path}: {unfinished}; run `grader grade` with the same command again for the others",
+            soft_wrap=True,
+        )
     return setup.OURS if any(change.after.verdict is Verdict.ERROR for change in changes) else 0
 
 
 def _print(changes: tuple[Regraded, ...], rubric: Path) -> None:
-    """How many scores changed, by how much, and whose."""
+    """Print how many scores changed, by how much, and whose."""
     console = setup.console()
     changed = [change for change in changes if change.alters_grade]
     room = max((len(one_line(change.after.submission_id, 40)) for change in changed), default=0)
@@ -65,4 +61,4 @@ def _print(changes: tuple[Regraded, ...], rubric: Path) -> None:
 def _score(grade: Grade) -> str:
     if grade.verdict is Verdict.ERROR:
         return "!"
-    return f"{wording.shown(grade.score)}/{wording.shown(grade.max_score)}"
+    return f"{wording.points_text(grade.score)}/{wording.points_text(grade.max_score)}"

@@ -1,4 +1,4 @@
-"""What several commands need before they can start: tools, the assignment, and where to write."""
+"""Preparations of several commands: tools, the assignment, and the output folder."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from grader import backends, sandbox_choice
-from grader.assignment import find_assignment, load_assignment
-from grader.assignment.bundled import require_staff_files
-from grader.cli.arguments import JUDGES
-from grader.data_files import caches_folder
-from grader.errors import OurError, StorageError, UsageError
-from grader.nvcc.cache import builds_folder
+from grader.base.data_files import caches_folder
+from grader.base.errors import OurError, StorageError, UsageError
+from grader.base.text import count, quoted
+from grader.cli.arguments import PLATFORM_FORMATS
+from grader.grading.assignment import find_assignment, load_assignment
+from grader.grading.assignment.bundled import require_staff_files
+from grader.grading.submission import read_submission, wanted_by
+from grader.kinds import kind_of
 from grader.reports.wording import unscored
-from grader.sandbox.stopping import StoppableSandbox
-from grader.submission import read_submission, wanted_by
-from grader.text import count, quoted
+from grader.running import backends
+from grader.toolchain import sandbox_choice
+from grader.toolchain.nvcc.cache import builds_folder
+from grader.toolchain.sandbox.stopping import StoppableSandbox
 
 if TYPE_CHECKING:
     import argparse
@@ -28,19 +30,19 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from grader.backends import Backend
-    from grader.batch import BatchSession
-    from grader.gpu.devices import Gpu
+    from grader.classroom.batch import BatchSession
     from grader.model import Assignment, Grade, Submission
-    from grader.nvcc import Tools
     from grader.reports.excerpts import Further
     from grader.reports.files import Text
+    from grader.running.backends import Backend
+    from grader.toolchain.gpu.devices import Gpu
+    from grader.toolchain.nvcc import Tools
 
 OURS, ASKS = OurError.exit_code, UsageError.exit_code
-"""What a command ends with that failed by our fault, and that has a question to staff."""
+"""Exit codes of a command that failed by our fault, and of one that has a question to staff."""
 
 PUBLIC_SEED = 1
-"""What `check` draws its inputs from: everybody's self-check sees the same."""
+"""Seed from which `check` draws its inputs: the self-check of every student sees the same."""
 
 
 def tools(options: argparse.Namespace, gpus: tuple[Gpu, ...] = (), *, strangers: bool = False) -> Tools:
@@ -51,6 +53,34 @@ def tools(options: argparse.Namespace, gpus: tuple[Gpu, ...] = (), *, strangers:
     """
     cache = None if options.no_cache else builds_folder()
     return sandbox_choice.tools_for(gpus, options.sandbox, options.nvcc, cache, strangers=strangers)
+
+
+def tools_for_class(options: argparse.Namespace, gpus: tuple[Gpu, ...], number: int) -> Tools:
+    """`tools` for ``number`` submissions of strangers; says what is around them, warns where nothing is.
+
+    Raises UsageError where nothing is around them and the files are not declared trusted.
+    """
+    chosen = tools(options, gpus, strangers=True)
+    sandbox_choice.must_be_trusted(chosen.sandbox, number, trusted=options.i_trust_these_files)
+    if not chosen.sandbox.shuts_in:
+        _warn(sandbox_choice.exposure(sandbox_choice.STRANGERS))
+    elif chosen.sandbox.name != options.sandbox:  # it was ours to choose
+        _warn(f"sandbox: {chosen.sandbox.name}")
+    return chosen
+
+
+def tools_for_own_file(
+    options: argparse.Namespace, assignment: Assignment, gpus: tuple[Gpu, ...] = ()
+) -> Tools:
+    """`tools` for a file of one's own; warns where its host code runs and nothing is around it."""
+    chosen = tools(options, gpus)
+    if kind_of(assignment).runs_host_code and not chosen.sandbox.shuts_in:
+        _warn(sandbox_choice.exposure(sandbox_choice.OWN))
+    return chosen
+
+
+def _warn(sentence: str) -> None:
+    console(stderr=True).print(sentence, soft_wrap=True)
 
 
 def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:
@@ -67,7 +97,7 @@ def backend(options: argparse.Namespace, tools: Tools, gpus: tuple[Gpu, ...]) ->
 
 
 def on_trial(backend: Backend, tools: Tools, stop_file: Path) -> Backend:
-    """The backend with what passed its trial, as before a batch; the rest is told of.
+    """The backend with the GPUs that passed their trial, as before a batch; the others are reported.
 
     Raises OurError where nothing of it can be trusted, with what was wrong, and where ``stop_file`` is there.
     """
@@ -151,17 +181,17 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
 
 
 def is_watched(screen: Console) -> bool:
-    """Whether what is drawn over and over is seen as meant: FORCE_COLOR is about colours, in a log, too."""
+    """True if repeated drawing is seen as meant: FORCE_COLOR is about colours, in a log, too."""
     return screen.is_terminal and screen.file.isatty()
 
 
 def ascii_only() -> bool:
-    """Whether the terminal cannot show more than ASCII."""
+    """True if the terminal cannot show more than ASCII."""
     return (sys.stdout.encoding or "ascii").lower().replace("-", "") not in ("utf8", "utf16", "utf32")
 
 
 def below(grade: Grade, fail_under: Fraction | None) -> bool:
-    """Whether a grade is below the asked share of what could be judged (without one: below all of it)."""
+    """True if a grade is below the given share of what could be judged (default: below all of it)."""
     if fail_under is None:
         return grade.score < grade.max_score
     return grade.score * 100 < fail_under * grade.max_score
@@ -195,24 +225,24 @@ def write_into(path: Path, text: str) -> None:
     write(path, text)
 
 
-def must_take_files(folder: Path) -> None:
+def require_folder(folder: Path) -> None:
     """Raise UsageError where something else stands in the place of a folder that is to be written into."""
     if any(part.exists() and not part.is_dir() for part in (folder, *folder.parents)):
         raise UsageError(f"{folder}: is no folder; choose another one")
 
 
-def must_be_one(options: argparse.Namespace, number: int) -> None:
+def require_one_submission(options: argparse.Namespace, number: int) -> None:
     """Raise UsageError where several submissions are to be one result."""
-    if options.format in JUDGES and number != 1:
+    if options.format in PLATFORM_FORMATS and number != 1:
         raise UsageError(f"--format {options.format} is the result of one submission; these are {number}")
 
 
-def print_for_judge(
+def print_for_platform(
     options: argparse.Namespace, grade: Grade, source: Sequence[str], further: Further
 ) -> int:
     """Print the result of a submission as --format asks; 0 with a grade, 1 below --fail-under, 3 without one.
 
-    Judges take another exit code than 0 for a grader that failed, whatever the score.
+    Judges take another exit code than 0 for a grader that failed, regardless of the score.
     """
     from grader.reports import platforms  # noqa: PLC0415 - for these formats only
 

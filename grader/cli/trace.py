@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.assignment import expand_cases
+from grader.base.errors import UsageError
 from grader.cli import arguments, setup
-from grader.errors import UsageError
+from grader.grading.assignment import expand_cases
 from grader.kinds import TraceRequest, kind_of
-from grader.messages import current, sentences_of, speaking
 from grader.model import Case, Visibility
+from grader.model.messages import current, sentences_of, speaking
 from grader.reports import trace_files, trace_text
 
 if TYPE_CHECKING:
@@ -22,64 +21,13 @@ if TYPE_CHECKING:
     from grader.model.trace import TraceScene
 
 BY_HAND = "by-hand"
-"""What a case is called whose shape was typed."""
+"""Name of a case whose shape was typed."""
 
 _AXES = 3
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
-    parser.add_argument("file", metavar="FILE", type=Path, help="the file to look into")
-    parser.add_argument("--case", metavar="ID", default=None, help="a visible case (default: the first one)")
-    parser.add_argument(
-        "--shape", metavar="M=8,K=8,…", default=None, help="another shape than the case's, each size once"
-    )
-    parser.add_argument("--inputs", metavar="KIND", default=None, help="other inputs, such as counting")
-    parser.add_argument(
-        "--block", metavar="X,Y", default="0,0", help="which block: its blockIdx (default: 0,0)"
-    )
-    parser.add_argument(
-        "--kernel",
-        metavar="NAME",
-        default="",
-        help="of a program or function: launches of this kernel alone",
-    )
-    parser.add_argument(
-        "--launch",
-        metavar="N",
-        type=arguments.positive,
-        default=0,
-        help="of a program or function: which launch (default: the first with a finding, or the first)",
-    )
-    parser.add_argument(
-        "--seed", type=arguments.seed, default=None, help="decides all random inputs (default: as in `check`)"
-    )
-    parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the tables")
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        type=arguments.writable,
-        help="also write the trace as JSON",
-    )
-    parser.add_argument(
-        "--html",
-        metavar="FILE",
-        type=arguments.writable,
-        help="also write a page that plays it",
-    )
-    parser.add_argument(
-        "--sandbox",
-        choices=arguments.SANDBOXES,
-        default=arguments.default_sandbox(),
-        help="what is around the compiler (default: auto, as in `check`)",
-    )
-    arguments.add_toolchain(parser)
-
-
 def run(options: argparse.Namespace) -> int:
     """Trace one block and print its intervals; 0, or 1 where the launch went wrong or there is none."""
-    tools = setup.tools(options)
     assignment = setup.assignment(options)
     kind = kind_of(assignment)
     if not kind.compiles:
@@ -90,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
     seed = setup.PUBLIC_SEED if options.seed is None else options.seed
     case = _case(assignment, options, seed)
     request = TraceRequest(case, seed, _block(options.block), options.kernel, options.launch)
+    tools = setup.tools_for_own_file(options, assignment)
     with speaking(sentences_of(assignment.feedback)):
         scene = _in_its_words(kind.tracing().scene(assignment, submission, tools, request))
         console = setup.console(width=options.width)
@@ -109,7 +58,7 @@ def _in_its_words(scene: TraceScene) -> TraceScene:
 
 
 def _case(assignment: Assignment, options: argparse.Namespace, seed: int) -> Case:
-    """The case that was asked for; of hidden ones nobody learns that they exist."""
+    """The case that was asked for; the existence of hidden ones is not revealed."""
     visible = [c for c in expand_cases(assignment, seed) if c.visibility is Visibility.VISIBLE]
     names = ", ".join(case.id for case in visible)
     if options.case is not None:

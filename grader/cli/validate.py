@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -9,64 +10,31 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grader import processors, steps
-from grader.backends import AUTO, CHOICES
-from grader.cli import arguments, interruption, setup
+from grader.authoring.validation import Effort, mistake_sources, reports, validate
+from grader.base import steps
+from grader.base.errors import UsageError
+from grader.base.text import suggestion
+from grader.cli import interruption, setup
 from grader.cli.progress import in_words
-from grader.gpu import RaceJudge
-from grader.validation import Effort, reports, validate
+from grader.grading.assignment import staff_folder
 
 if TYPE_CHECKING:
     import argparse
 
-    from grader.backends import Backend
+    from grader.base.steps import Step
     from grader.model import Assignment
-    from grader.nvcc import Tools
-    from grader.steps import Step
-from grader.validation import Report
+    from grader.running.backends import Backend
+    from grader.toolchain.nvcc import Tools
+from grader.authoring.validation import Report
 
 _TELLINGS = 10
-"""How often progress is told where there is no terminal to draw a bar on."""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after the command."""
-    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=arguments.positive,
-        default=processors.available(),
-        help="mutants at a time (default: the number of processors it may use)",
-    )
-    parser.add_argument(
-        "--seed",
-        type=arguments.seed,
-        default=1,
-        help="the first seed that inputs are drawn from (default: 1)",
-    )
-    parser.add_argument(
-        "--seeds",
-        type=arguments.positive,
-        default=20,
-        help="as many seeds the model solution must pass (default: 20)",
-    )
-    parser.add_argument(
-        "--backend",
-        choices=CHOICES,
-        default=AUTO,
-        help="whether the model solution is tried on a GPU as well (default: auto: where there is one)",
-    )
-    for option, form in (("--json", "JSON"), ("--report", "markdown")):
-        writable = arguments.writable
-        parser.add_argument(option, metavar="FILE", type=writable, help=f"also write the report as {form}")
-    parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the report")
-    parser.set_defaults(sandbox="local", races=RaceJudge.BOTH)
-    arguments.add_toolchain(parser)
+"""Number of progress messages where there is no terminal to draw a bar on."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Validate an assignment and tell; 0 sound, 1 not sound, 2 unreadable, 3 not decided or our failure."""
+    """Validate an assignment and report; 0 sound, 1 not sound, 2 unreadable, 3 undecided or our failure."""
+    if options.show is not None:
+        return _print_mistake(setup.staff_assignment(options), options.show)
     gpus = setup.gpus(options)
     assignment = setup.staff_assignment(options)
     tools = setup.tools(options, gpus)
@@ -84,6 +52,18 @@ def run(options: argparse.Namespace) -> int:
     return int(not report.sound)
 
 
+def _print_mistake(assignment: Assignment, name: str) -> int:
+    """Print a mistake, whether it is a file or edits of one, as it would be handed in."""
+    sources = mistake_sources(staff_folder(assignment))
+    if name not in sources:
+        hint = suggestion(name, sources)
+        raise UsageError(f"the assignment `{assignment.id}` has no mistake `{name}`; {hint}")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(sources[name])
+    sys.stdout.buffer.flush()
+    return 0
+
+
 def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools, backend: Backend) -> Report:
     effort = Effort(seed=options.seed, seeds=options.seeds, jobs=options.jobs)
     columns = (TextColumn("validating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -98,7 +78,7 @@ def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools
             if not setup.is_watched(console) and (now := done * _TELLINGS // max(1, of)) > tenths[0]:
                 tenths[0] = now
                 console.print(f"{done} of {of} steps done")
-            interruption.stop_if_asked()
+            interruption.raise_if_stopped()
 
         def notice(sentence: str) -> None:
             console.print(sentence, highlight=False, markup=False)
@@ -107,5 +87,5 @@ def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools
             if step.stage == "staff-code":
                 notice(in_words(step))
 
-        with steps.heard_by(hear):
+        with steps.reporting_to(hear):
             return validate(assignment, tools, effort, backend=backend, progress=progress, notice=notice)

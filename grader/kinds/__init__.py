@@ -12,12 +12,11 @@ whatever is handed in: which case, which launch, which block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from grader.errors import OurError, UsageError
-from grader.messages import current, worded
+from grader.base.errors import OurError, UsageError
+from grader.base.records import frozen
 from grader.model import (
     AnswersInterface,
     Build,
@@ -31,24 +30,25 @@ from grader.model import (
     Submission,
     Visibility,
 )
-from grader.nvcc import build_kernels, build_program
-from grader.nvcc.source import readable
+from grader.model.messages import current, worded
+from grader.toolchain.nvcc import build_kernels, build_program
+from grader.toolchain.nvcc.source import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
     from pathlib import Path
 
-    from grader.backends import Backend
     from grader.kinds.estimate_request import Estimated, EstimateRequest
+    from grader.kinds.plan import Plan
     from grader.model import Assignment, Case, Dim3, Evidence, Launch, Named
     from grader.model.trace import TraceScene
-    from grader.nvcc import MachineCode, Tools
-    from grader.plan import Plan
+    from grader.running.backends import Backend
+    from grader.toolchain.nvcc import MachineCode, Tools
 
 
 class Stages(Protocol):
-    """What the module ``stages`` of a kind's package has."""
+    """Interface of the module ``stages`` of a kind's package."""
 
     def plan(self, drawn: Plan, tools: Tools) -> Plan:
         """The plan whose cases are drawn, with what else all submissions share.
@@ -67,19 +67,27 @@ class Stages(Protocol):
 
 
 class Estimating(Protocol):
-    """What the module ``estimating`` of a kind's package has, if the kind `is_estimated`."""
+    """Interface of the module ``estimating`` of a kind's package, if the kind `is_estimated`."""
 
     def build_of(self, assignment: Assignment, submission: Submission, tools: Tools) -> Build:
         """The build whose speed is estimated; it is not ``ok`` where there is none."""
 
     def estimated(
-        self, request: EstimateRequest, built: Build, code: Future[MachineCode] | None
+        self,
+        request: EstimateRequest,
+        built: Build,
+        code: Future[MachineCode] | None,
+        *,
+        compares: bool = False,
     ) -> Estimated:
-        """What a build takes whose machine code is, or will be, in ``code``; raises NotEstimatedError."""
+        """Estimate for a build whose machine code is, or will be, in ``code``; raises NotEstimatedError.
+
+        Where it ``compares`` the launch's results with the expected ones, a wrong result has no estimate.
+        """
 
 
 class Tracing(Protocol):
-    """What the module ``tracing`` of a kind's package has, if submissions of the kind have kernels."""
+    """Interface of the module ``tracing`` of a kind's package, if submissions of the kind have kernels."""
 
     def scene(
         self, assignment: Assignment, submission: Submission, tools: Tools, request: TraceRequest
@@ -87,25 +95,32 @@ class Tracing(Protocol):
         """The trace of one launch; raises UsageError where there is no such launch or block."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
-    """What is known of a kind before anything of it is loaded; ``name`` is that of its package."""
+    """Properties of a kind that are known before its package is loaded; ``name`` is the package's name."""
 
     name: str
     compiler: Callable[[Tools, Submission, Any, str], Build] | None = None
-    """What builds a submission for the kind's interface and a GPU's architecture; None where nothing is
-    compiled, so that neither a compiler nor a GPU is needed."""
+    """Function that builds a submission for the kind's interface and a GPU's architecture.
+
+    None where nothing is compiled, so that neither a compiler nor a GPU is needed.
+    """
     runs_on: str = ""
-    """What a grade calls that on which it runs without a GPU; empty where a backend runs it, as kernels."""
+    """Name in grades of the environment of a run without a GPU; empty where a backend runs kernels."""
     is_estimated: bool = False
-    """Whether its speed can be estimated where there is no GPU."""
+    """True if the kind's speed can be estimated where there is no GPU."""
     has_kernels: bool = False
-    """Whether it asks for kernels: only then there are mutants, a backend to run them, traces in reports."""
+    """True if it asks for kernels: only then are there mutants, a backend to run them, traces in reports."""
 
     @property
     def compiles(self) -> bool:
-        """Whether submissions are compiled."""
+        """True if submissions are compiled."""
         return self.compiler is not None
+
+    @property
+    def runs_host_code(self) -> bool:
+        """True if host code of a submission is run; beside kernels there may be host code that never runs."""
+        return self.compiles and not self.has_kernels
 
     def build(
         self, tools: Tools | None, submission: Submission, assignment: Assignment, architecture: str = ""
@@ -121,7 +136,7 @@ class Kind:
         return self.compiler(tools, submission, assignment.interface, architecture)
 
     def backend_name(self, backend: Backend) -> str:
-        """What a grade calls that on which submissions run."""
+        """Name in grades of the environment on which submissions run."""
         return self.runs_on if self.runs_on and backend.pool is None else backend.name
 
     def plan(self, drawn: Plan, tools: Tools | None) -> Plan:
@@ -145,11 +160,11 @@ class Kind:
         return cast("Stages", import_module(f"grader.kinds.{self.name}.stages"))
 
     def estimating(self) -> Estimating:
-        """What estimates the speed; raises ModuleNotFoundError for a kind that is not `is_estimated`."""
+        """Module that estimates speed; raises ModuleNotFoundError for a kind that is not `is_estimated`."""
         return cast("Estimating", import_module(f"grader.kinds.{self.name}.estimating"))
 
     def tracing(self) -> Tracing:
-        """What traces a launch; raises ModuleNotFoundError for a kind that is not compiled."""
+        """Module that traces a launch; raises ModuleNotFoundError for a kind that is not compiled."""
         return cast("Tracing", import_module(f"grader.kinds.{self.name}.tracing"))
 
 
@@ -185,7 +200,7 @@ def require_built(built: Build, submission: Submission, noun: str) -> Build:
 
 
 def not_built(built: Build, case: Case) -> Finding:
-    """Why a case cannot be run whose sizes do not compile; of a hidden one without what they are."""
+    """Finding for a case whose sizes do not compile; for a hidden case the sizes are left out."""
     shown = built.findings if case.visibility is Visibility.VISIBLE else ()
     texts = [current().worded(finding).message for finding in shown]
     reason = tuple(Clause("because", (("text", text),)) for text in texts[:1])
@@ -193,7 +208,7 @@ def not_built(built: Build, case: Case) -> Finding:
     return worded(Finding(FindingKind.COMPILE, code=FindingCode.SIZES_DO_NOT_COMPILE, details=details))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TraceRequest:
     """One block of one launch.
 

@@ -1,25 +1,25 @@
-"""What a kind is asked for where speed is estimated without a GPU, and what it answers."""
+"""Request to a kind to estimate speed without a GPU, and its answer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.errors import ToolMissing
-from grader.estimate import NotEstimatedError, device_of
-from grader.nvcc import machine_code
+from grader.base.errors import ToolMissing
+from grader.base.records import frozen
+from grader.running.estimate import NotEstimatedError, device_of
+from grader.toolchain.nvcc import machine_code
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from grader.estimate.estimate import EstimatedKernel
     from grader.model import Assignment, Build, KernelEstimate, TimingPlan
-    from grader.nvcc import MachineCode, Tools
+    from grader.running.estimate.estimate import EstimatedKernel
+    from grader.toolchain.nvcc import MachineCode, Tools
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EstimateRequest:
-    """What files of an assignment are estimated for: a shape with its inputs, and a device by its key."""
+    """Target of an estimate of an assignment's files: a shape with its inputs, and a device by its key."""
 
     assignment: Assignment
     seed: int
@@ -28,17 +28,19 @@ class EstimateRequest:
     device: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimated:
-    """What a file takes, and the launch that takes most of it, as it was simulated.
+    """Estimated time of a file, and the launch that takes most of it, as it was simulated.
 
     The launch is made ``times`` times, and for each of them ``others_us`` microseconds go to everything else.
+    ``compared`` is the number of elements of its results that were compared and are right.
     """
 
     estimate: KernelEstimate
     longest: EstimatedKernel
     times: int = 1
     others_us: float = 0.0
+    compared: int = 0
 
 
 def code_for(tools: Tools, built: Build, device: str) -> MachineCode:

@@ -13,9 +13,12 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from grader.assignment import recorded_counters, recorded_estimates, staff_kernel
-from grader.errors import OurError, log_swallowed
-from grader.estimate import (
+from grader.base.errors import OurError, log_swallowed
+from grader.grading.assignment import recorded_counters, recorded_estimates, staff_kernel
+from grader.kinds import kind_of, require_built, staff_submission
+from grader.kinds.estimate_request import EstimateRequest, code_for
+from grader.model import DEVICES, STUDENT, Estimate, EstimatedChange
+from grader.running.estimate import (
     ERROR_BOUND,
     MOST_CHANGES,
     NotEstimatedError,
@@ -24,16 +27,14 @@ from grader.estimate import (
     ratio_of,
     rolled_loop,
 )
-from grader.estimate.cache import entry_for, load, store
-from grader.kinds import kind_of, require_built, staff_submission
-from grader.kinds.estimate_request import EstimateRequest, code_for
-from grader.model import DEVICES, STUDENT, Estimate, EstimatedChange
+from grader.running.estimate.cache import entry_for, load, store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
     from grader.kinds.estimate_request import Estimated
+    from grader.kinds.plan import Plan
     from grader.model import (
         Assignment,
         Build,
@@ -42,8 +43,7 @@ if TYPE_CHECKING:
         Named,
         Submission,
     )
-    from grader.nvcc import MachineCode, Tools
-    from grader.plan import Plan
+    from grader.toolchain.nvcc import MachineCode, Tools
 
 
 def device_for(plan: Plan) -> str:
@@ -71,15 +71,18 @@ def with_estimate(
 ) -> tuple[Evidence, Named[float]]:
     """The evidence that is ``gathered`` of a build, with the estimated speed of one that is right.
 
-    ptxas and nvdisasm run while the evidence is gathered. Whoever gathers it may call what it is given where
-    there is time for the estimate, and need not wait for anything else then.
+    ptxas and nvdisasm run while the evidence is gathered. ``gathered`` may call its argument where there is
+    time for the estimate, and need not wait for anything else then.
     """
     device = device_for(plan)
     with ThreadPoolExecutor(1) as pool:
         code = pool.submit(code_for, tools, built, device)
         estimated = cache(partial(estimate_build, plan, submission, built, tools, device, code=code))
         evidence, seconds = gathered(estimated)
-    estimate = estimated() if is_right(evidence) else Estimate(device, problem="wrong")
+    # Whether hidden cases are right its item says; that there is no estimate would say it once more.
+    visible = tuple(case for case in evidence.cases if case.case.is_visible)
+    is_wrong = not is_right(replace(evidence, cases=visible))
+    estimate = Estimate(device, problem="wrong") if is_wrong else estimated()
     return replace(evidence, estimate=estimate), seconds
 
 
@@ -105,7 +108,7 @@ def estimate_build(
     empty = Estimate(device, device_of(device).name, timing.baseline, timing.shape)
     try:
         baseline = _baseline(request)
-        estimated = kind_of(assignment).estimating().estimated(request, built, code)
+        estimated = kind_of(assignment).estimating().estimated(request, built, code, compares=True)
         changes = _changes(baseline, estimated, partial(_unrolled, request, submission))
     except NotEstimatedError as problem:
         return replace(empty, problem=problem.problem, details=problem.details)
@@ -118,6 +121,7 @@ def estimate_build(
         error_bound=ERROR_BOUND,
         kernels=((STUDENT, estimated.estimate), (timing.baseline, baseline)),
         changes=changes,
+        compared=estimated.compared,
     )
 
 
@@ -126,10 +130,10 @@ def _changes(
     estimated: Estimated,
     unrolled: Callable[[tuple[int, int]], KernelEstimate | None],
 ) -> tuple[EstimatedChange, ...]:
-    """What would help the launch that takes most of the time, beside what everything else takes.
+    """Changes that would speed up the launch that takes most of the time, beside the rest of the time.
 
-    Nothing does so beyond the model's error where that launch is too little of the whole. A loop is
-    ``unrolled`` by the compiler: the model does not know what that would make of it.
+    None does so beyond the model's error where that launch is too small a part of the whole. A loop is
+    ``unrolled`` by the compiler: the model cannot predict the result of that.
     """
     if estimated.longest.time.microseconds <= ERROR_BOUND * estimated.others_us:
         return ()
@@ -147,7 +151,7 @@ def _unrolled(
     request: EstimateRequest, submission: Submission, loop: tuple[int, int]
 ) -> KernelEstimate | None:
     """A submission's time with the loop on some lines unrolled; None where that cannot be had."""
-    from grader.cpp import with_unrolled_loop  # noqa: PLC0415 - most have no loop to unroll
+    from grader.base.cpp import with_unrolled_loop  # noqa: PLC0415 - most have no loop to unroll
 
     source = with_unrolled_loop(submission.source, loop)
     if source is None:
@@ -173,7 +177,7 @@ def baseline_estimates(plan: Plan, tools: Tools) -> Named[KernelEstimate]:
 
 
 _baselines: dict[tuple[str, int, str, Named[int]], KernelEstimate] = {}
-"""What was estimated in this process, by assignment, seed, device and shape: a class needs it each time."""
+"""Estimates made in this process, by assignment, seed, device and shape: a class needs them each time."""
 
 
 def _baseline(request: EstimateRequest) -> KernelEstimate:

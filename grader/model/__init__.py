@@ -4,7 +4,7 @@
                                                                   ─checks▶ CheckResult ─score▶ Grade
 
 Collections in records are tuples (mappings are tuples of pairs), so that a record can be shared between
-stages and processes without anybody changing it under somebody else's feet.
+stages and processes without a change by one of them reaching another.
 """
 
 from grader.model.assignment import (
@@ -16,7 +16,7 @@ from grader.model.assignment import (
     RubricItem,
     TimingPlan,
 )
-from grader.model.course import Adjustment, HandIn, Student
+from grader.model.course import Adjustment, Alike, HandIn, Student
 from grader.model.estimate import (
     CHANGES,
     DEVICES,
@@ -38,9 +38,10 @@ from grader.model.findings import (
     Detail,
     Finding,
     FindingCode,
-    given_up_because,
+    work_limit_reason,
 )
 from grader.model.grade import (
+    UNKNOWN_AUTHOR,
     Amounts,
     CaseEvidence,
     CaseGrade,
@@ -53,6 +54,7 @@ from grader.model.grade import (
     HeatMap,
     HeatSample,
     ItemGrade,
+    StudentResults,
     WrongElement,
 )
 from grader.model.interfaces import (
@@ -75,6 +77,7 @@ from grader.model.terms import (
     Dim3,
     FindingKind,
     Named,
+    OutputJudge,
     Severity,
     SourceRemark,
     Verdict,
@@ -116,10 +119,12 @@ __all__ = [
     "STUDENT",
     "TOO_MUCH_WORK",
     "TRACED",
+    "UNKNOWN_AUTHOR",
     "Access",
     "Adjustment",
     "Advice",
     "AdviceKind",
+    "Alike",
     "Amounts",
     "AnswerEvidence",
     "AnswersInterface",
@@ -163,6 +168,7 @@ __all__ = [
     "LimitShare",
     "LineCounters",
     "Named",
+    "OutputJudge",
     "Parameter",
     "ProgramInterface",
     "ProgramRun",
@@ -176,6 +182,7 @@ __all__ = [
     "SourceRemark",
     "Structure",
     "Student",
+    "StudentResults",
     "Submission",
     "Threshold",
     "Timing",
@@ -183,6 +190,6 @@ __all__ = [
     "Verdict",
     "Visibility",
     "WrongElement",
-    "given_up_because",
     "ordered_limits",
+    "work_limit_reason",
 ]

@@ -1,14 +1,14 @@
-"""What staff describe: what is asked for, cases, rubric; and what is known of an answer."""
+"""Description of an assignment by staff: interface, cases, rubric; and known facts about an answer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.errors import OurError
+from grader.base.errors import OurError
+from grader.base.records import frozen
 from grader.model.estimate import DEVICES
 from grader.model.interfaces import AnswersInterface, FunctionInterface, KernelInterface, ProgramInterface
-from grader.model.terms import Visibility
+from grader.model.terms import OutputJudge, Visibility
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.model.terms import Named
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CasePlan:
     """A case as the assignment describes it.
 
@@ -40,12 +40,12 @@ class CasePlan:
     kernel: str = ""
     """The kernel that it launches, where that is not the interface's."""
     files: Named[str] = ()
-    """Of a program: files that it finds, each with the name of the array in it."""
+    """Files that a program finds, each with the name of the array in it."""
     sizes: Named[int] = ()
-    """Of a program: what it is built with (`ProgramInterface.sizes`)."""
+    """Sizes that a program is built with (`ProgramInterface.sizes`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """One launch, or one run of a program, to be judged: a concrete shape and a concrete seed."""
 
@@ -63,10 +63,15 @@ class Case:
     files: Named[str] = ()
     sizes: Named[int] = ()
 
+    @property
+    def is_visible(self) -> bool:
+        """True if students may see it."""
+        return self.visibility is Visibility.VISIBLE
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class TimingPlan:
-    """What to time (on a GPU): the shape, and the kernels in ``reference/<operation>/`` to time beside it.
+    """Timing plan (on a GPU): the shape, and kernels in ``reference/<operation>/`` to time beside it.
 
     ``solution`` is the model solution, empty where there is none. ``inputs`` names the oracle's kind of
     inputs. ``budget_seconds`` bounds the timed rounds of one submission. ``estimate_for`` is the device for
@@ -81,7 +86,7 @@ class TimingPlan:
     estimate_for: str = DEVICES[0]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpectedNumber:
     """A number that a program must print, and where: the ``nth`` number after the text ``after``.
 
@@ -96,7 +101,7 @@ class ExpectedNumber:
     nth: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RubricItem:
     """One line of the rubric.
 
@@ -119,22 +124,22 @@ class RubricItem:
     extra: bool = False
     """Extra credit: its points are added to the score and are in no maximum."""
     penalty: bool = False
-    """Its points are taken off where it fails, and are in no maximum."""
+    """True if its points are taken off where it fails, and are in no maximum."""
     message_pass: str = ""
-    """What the staff say to a student whose work passes the item; so for the next."""
+    """Message of the staff for a student whose work passes the item; so for the next."""
     message_fail: str = ""
 
     @property
     def counts(self) -> bool:
-        """Whether its points are part of what can be reached: neither extra credit nor a penalty."""
+        """True if its points are part of what can be reached: neither extra credit nor a penalty."""
         return not (self.extra or self.penalty)
 
     def looks_at(self, case: Case) -> bool:
-        """Whether a case is among those that it names by tag or id; all are where it names none."""
+        """True if a case is among those that it names by tag or id; all are where it names none."""
         return not self.cases or bool({case.id, *case.tags} & set(self.cases))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assignment:
     """A sound assignment; ``digest`` changes when anything that decides a grade changes."""
 
@@ -150,12 +155,14 @@ class Assignment:
     path: Path
     digest: str
     reference_digest: str = ""
-    """What of ``digest`` is the reference's: the oracle and the staff's kernels."""
+    """Part of ``digest`` for the reference: the oracle and the staff's kernels."""
     feedback: Named[Named[str]] = ()
-    """Texts about mistakes beside those of `grader.mistakes`: those of the operation's mistakes, and whatever
-    the staff say instead; an id, and fields with texts."""
+    """Texts about mistakes beside those of `grader.model.mistakes`: those of the operation's mistakes, and
+    any replacements by staff; an id, and fields with texts."""
     advice: bool = True
-    """Whether students are told what could be better about a right kernel."""
+    """True if students get advice on what could be better about a right kernel."""
+    undefined_outputs: OutputJudge = OutputJudge.EMULATOR
+    """Judge on a GPU of elements of outputs that are undefined."""
 
     @property
     def kernel(self) -> KernelInterface:
@@ -166,7 +173,7 @@ class Assignment:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What a kernel or a function is given; nothing where neither is asked for."""
+        """Parameters of a kernel or a function; empty where neither is asked for."""
         interface = self.interface
         return interface.parameters if isinstance(interface, KernelInterface | FunctionInterface) else ()
 
@@ -179,12 +186,12 @@ class Assignment:
 
     @property
     def called(self) -> KernelInterface | FunctionInterface:
-        """What is called with arguments, a kernel or a function; raises OurError where it is neither."""
+        """Interface of what is called with arguments, a kernel or a function; raises OurError for neither."""
         return self.interface if isinstance(self.interface, FunctionInterface) else self.kernel
 
     @property
     def program(self) -> ProgramInterface:
-        """What is run: a program, or what calls a function; raises OurError where it is of another kind."""
+        """Interface of what is run: a program, or what calls a function; raises OurError for another kind."""
         if isinstance(self.interface, FunctionInterface):
             return self.interface.program
         if not isinstance(self.interface, ProgramInterface):
@@ -199,9 +206,9 @@ class Assignment:
         return self.interface
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerEvidence:
-    """All that is known of the answer to one question.
+    """Evidence of the answer to one question.
 
     ``given`` is what was written, safe to be shown, and empty where nothing was. ``readings`` are what it may
     mean, in words and as a number in the question's unit: two for a "KB"; where it means nothing ``problem``

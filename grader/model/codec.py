@@ -2,9 +2,9 @@
 
 Fields that have their default are left out. Tuples are arrays, fractions and bytes (base64) texts, floats
 that are not finite ``"inf"``, ``"-inf"`` and ``"nan"``. What is read back may be foreign: each value is
-checked against the type of its field, and keys that a later version added are passed over. `decode` reads
-one value and says where it does not fit; `fits` only tells whether it does, of many values at once: of what
-is read by the thousand much is not shown, and it is enough to know that it could be read.
+checked against the type of its field, and keys that a later version added are passed over. `decode` reads one
+value and says where it does not fit; `fits` only returns whether it does, of many values at once: of what is
+read by the thousand much is not shown, and it is enough to know that it could be read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXACT = re.compile(r"-?\d{1,400}(/0*[1-9]\d{0,400})?")
 _AS_THEY_ARE = frozenset({str, int, bool, type(None)})
 NOT_FINITE = ("inf", "-inf", "nan")
 NAMES = {**vars(model), "Any": Any, "Fraction": Fraction, "TraceScene": TraceScene, "np": np}
-"""What annotations may name that their own module imports for type checkers only."""
+"""Names in annotations that their own module imports for type checkers only."""
 
 
 class Misfit(ValueError):  # noqa: N818 - a statement about a value
@@ -51,7 +51,7 @@ class Misfit(ValueError):  # noqa: N818 - a statement about a value
         return Misfit(self.reason, key + dot + self.key_path)
 
 
-def encode(value: Any) -> Any:  # noqa: ANN401 - a field's value, whatever it is
+def encode(value: Any) -> Any:  # noqa: ANN401 - a field's value, of any type
     """Write a record, or a value of a field, as JSON can hold it; raises TypeError where there is no form."""
     kind = type(value)
     if kind in _AS_THEY_ARE:  # most of what a grade holds
@@ -95,7 +95,7 @@ def _decoded(kind: Any, value: Any) -> Any:  # noqa: ANN401 - as above
 
 @cache
 def _reader(kind: Any) -> tuple[Callable[[Any, Any], Any], Any]:  # noqa: ANN401 - as above
-    """What reads values of this type, and what it has to know of the type."""
+    """Reader of values of this type, and its data about the type."""
     if is_dataclass(kind):
         return _record, kind
     origin = get_origin(kind)
@@ -210,7 +210,7 @@ def _leaf(kind: Any, value: Any) -> Any:  # noqa: ANN401 - as above
 
 
 def fits(kind: Any, values: Sequence[Any]) -> bool:  # noqa: ANN401 - as above
-    """Whether `decode` could read every one of these values as this type.
+    """True if `decode` could read every one of these values as this type.
 
     Nothing is built, and values that lie at the same place in records of one type are looked at together:
     their types are those of a column of a table.
@@ -223,7 +223,7 @@ def fits(kind: Any, values: Sequence[Any]) -> bool:  # noqa: ANN401 - as above
 
 @cache
 def _judge(kind: Any) -> tuple[Callable[[Any, Sequence[Any]], bool], Any]:  # noqa: ANN401 - as above
-    """What judges values of this type, and what it has to know of the type: the counterpart of `_reader`."""
+    """Judge of values of this type, and its data about the type: the counterpart of `_reader`."""
     judges: dict[Callable[[Any, Any], Any], Callable[[Any, Sequence[Any]], bool]] = {
         _record: _records_fit,
         _either: _all_fit_one,
@@ -249,7 +249,7 @@ def _records_fit(kind: Any, values: Sequence[Any]) -> bool:  # noqa: ANN401 - as
 
 
 def _all_fit_one(kinds: tuple[Any, ...], values: Sequence[Any]) -> bool:
-    """Whether each value fits one of these types."""
+    """True if each value fits one of these types."""
     if type(None) in kinds:
         kinds = tuple(kind for kind in kinds if kind is not type(None))
         values = [value for value in values if value is not None]

@@ -1,14 +1,15 @@
-"""Who handed something in, and how it came: from the names of a download, its metadata and the roster."""
+"""Students and hand-ins: from the names of a download, its metadata and the roster."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from grader.base.records import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Student:
-    """One person, as a platform or the roster names them; what nobody says is empty."""
+    """One person, as a platform or the roster names them; unknown values are empty."""
 
     name: str = ""
     id: str = ""
@@ -22,13 +23,13 @@ class Student:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandIn:
-    """How a submission came in, beside its files.
+    """Hand-in of a submission, beside its files.
 
-    ``name`` is what the download calls it, whole and as it stands there; ``file`` that of the file or folder
+    ``name`` is its name in the download, whole and as it stands there; ``file`` that of the file or folder
     that counts, where reports go back under the same name. ``attempt`` is the number or time that it has,
-    ``attempts`` how many there were. ``late`` is None where the platform does not say.
+    ``attempts`` the number of them. ``late`` is None where the platform does not say.
     """
 
     name: str
@@ -41,17 +42,17 @@ class HandIn:
     time: str = ""
     """When it was handed in, as the platform wrote it."""
     key: str = ""
-    """What the roster calls its (first) student in one word; questions are drawn for it."""
+    """Name of its (first) student in the roster, as one word; questions are drawn for it."""
     anonymous: bool = False
-    """Whether reports may not say whose it is."""
+    """True if reports may not say whose it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Adjustment:
-    """What staff decided about a grade: ``points`` are added to its score, which holds them already.
+    """Adjustment of a grade by staff: ``points`` are added to its score, which holds them already.
 
     ``kind`` is ``late`` (of ``days``), ``item`` (which), ``score``, ``excused``, or a ``comment``
-    alone.
+    alone. ``digest`` is that of the submission for which points were set by hand, as far as that is known.
     """
 
     kind: str
@@ -60,3 +61,19 @@ class Adjustment:
     days: int = 0
     comment: str = ""
     by: str = ""
+    digest: str = ""
+
+
+@frozen
+class Alike:
+    """Two submissions that are alike, with the lines (from 1) whose tokens the other one has, too.
+
+    ``share`` is that of the smaller one's runs, 0 to 1. ``same`` are others with the tokens of one of them.
+    """
+
+    first: str
+    second: str
+    share: float
+    first_lines: frozenset[int]
+    second_lines: frozenset[int]
+    same: tuple[str, ...] = ()

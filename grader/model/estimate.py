@@ -1,9 +1,10 @@
-"""How fast a kernel would be on a GPU that nobody had at hand: what a model says, never a measurement."""
+"""Estimated speed of a kernel on a GPU that was not at hand: a model's result, never a measurement."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from grader.base.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,10 +32,10 @@ LIMITS = (
     "launch",
     "host-copies",
 )
-"""What may keep a kernel from being faster, as codes: slots to issue instructions in, the pipes that compute,
-bandwidth of shared memory, of L1, of L2 and of DRAM, waiting for global memory, waiting for results of other
-instructions, waiting at barriers, the last blocks while other multiprocessors have none, what every launch
-takes, and copies between host and device."""
+"""Limits that may keep a kernel from being faster, as codes: slots to issue instructions in, the pipes that
+compute, bandwidth of shared memory, of L1, of L2 and of DRAM, waiting for global memory, waiting for results
+of other instructions, waiting at barriers, the last blocks while other multiprocessors have none, what every
+launch takes, and copies between host and device."""
 
 STUDENT = "student"
 """The name of the submission's kernel among those of an estimate, and of a timing."""
@@ -49,24 +50,30 @@ PROBLEMS = (
     "no-disassembler",
     "no-baseline",
     "wrong",
+    "wrong-at-shape",
+    "unwritten-at-shape",
+    "less-than-share",
     "not-recorded",
     "too-many-launches",
     "stray-launch",
     "failed",
 )
-"""Why there is no estimate, as codes: an instruction that the model does not know (``opcode``), a shape that
-takes the emulator too long, a launch that is refused, no program that reads machine code, a baseline
-of which nothing was recorded for the device or the shape, results that are wrong; of a function calls that
-cannot be replayed (``reason``, a clause), more than ``most`` launches that differ, and a launch with accesses
-outside of arrays, perhaps for want of what earlier ones would have written; and a fault of ours."""
+"""Reasons why there is no estimate, as codes: an instruction that the model does not know (``opcode``), a
+shape that takes the emulator too long, a launch that is refused, no program that reads machine code, a
+baseline of which nothing was recorded for the device or the shape, results that are wrong, an ``element`` of
+them that is wrong at the shape that is estimated (``expected`` and ``got``), or that no block writes there,
+blocks that left only a ``share``, in percent, of the part of the results that falls to them; of a function
+calls that cannot be replayed (``reason``, a clause), more than ``most`` launches that differ, and a launch
+with accesses outside of arrays, perhaps for want of what earlier ones would have written; and a fault of
+ours."""
 
 CHANGES = ("no-bank-conflicts", "coalesced", "fewer-shared-loads", "more-warps", "no-barriers", "unrolled")
 """Single changes of a kernel whose effect the same model is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitShare:
-    """How much of a kernel's time a limit of `LIMITS` takes, 0 to 1, and on which lines, the largest first.
+    """Share of a kernel's time that a limit of `LIMITS` takes, 0 to 1, and its lines, the largest first.
 
     ``lines`` are lines of the file, each with its share of the kernel's time.
     """
@@ -89,9 +96,9 @@ def ordered_limits(
     return tuple(LimitShare(limit, share, tuple(of_limit(limit))) for limit, share in by_share)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelEstimate:
-    """What the model says of one kernel: its time in milliseconds, and what it is spent on, most first.
+    """Model's result for one kernel: its time in milliseconds, and what it is spent on, most first.
 
     ``occupancy`` is the share of a multiprocessor's warps that are resident, 0 to 1. Of a function it is all
     of that for its ``launches``, copies and fills together; no launch finds what an earlier one has computed.
@@ -103,9 +110,9 @@ class KernelEstimate:
     launches: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EstimatedChange:
-    """How many times as fast as the baseline the kernel would be with one thing changed (of `CHANGES`).
+    """Estimated speedup over the baseline with one thing of the kernel changed (of `CHANGES`).
 
     It is there only where the gain is beyond the model's own error. ``line`` is where the change belongs.
     """
@@ -115,14 +122,16 @@ class EstimatedChange:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimate:
     """The estimated speed of a submission on a device, beside the ``baseline`` kernel at a ``shape``.
 
     ``device`` is its key among the devices that are modelled (``h200``), ``device_name`` what people call it.
     ``ratio`` is how many times as fast as the baseline, with the interval that the model's own error leaves.
     ``error_bound`` is that error: the share by which nine in ten ratios were off at most when the model was
-    compared with measurements. ``kernels`` has ``student`` and the baseline by their names.
+    compared with measurements. ``kernels`` has ``student`` and the baseline by their names. ``compared`` is
+    how many elements of the results were compared that some blocks left at this shape: they are right. Where
+    it is 0 nothing says that the speed is that of a right result.
     Where there is no estimate ``problem`` says why, as a code of `PROBLEMS` with ``details``, and the rest is
     empty.
     """
@@ -135,5 +144,6 @@ class Estimate:
     error_bound: float = 0.0
     kernels: Named[KernelEstimate] = ()
     changes: tuple[EstimatedChange, ...] = ()
+    compared: int = 0
     problem: str = ""
     details: Named[Detail] = ()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from grader.base.records import frozen
 from grader.model.terms import Dim3, FindingKind, Named, Severity
 
 
 class FindingCode(StrEnum):
-    """What exactly a finding says; finer than its kind, and as stable: it is written to grade.json."""
+    """Exact meaning of a finding; finer than its kind, and as stable: it is written to grade.json."""
 
     UNSPECIFIED = ""
-    """Its kind says all: so in hidden cases, of which nothing else may be told."""
+    """Code of a finding whose kind says all: so in hidden cases, of which nothing else may be reported."""
 
     # what was handed in
     ARCHIVE_DAMAGED = "archive-damaged"
@@ -64,7 +64,7 @@ class FindingCode(StrEnum):
     FUNCTION_PARAMETER_COUNT = "function-parameter-count"
     FUNCTION_PARAMETER = "function-parameter"
     COMPILER_MESSAGE = "compiler-message"
-    """What the compiler says, in its words."""
+    """Message of the compiler, in its words."""
     COMPILER_GAVE_UP = "compiler-gave-up"
     COMPILER_STOPPED = "compiler-stopped"
     MORE_MESSAGES = "more-messages"
@@ -91,10 +91,10 @@ class FindingCode(StrEnum):
     NO_DYNAMIC_SHARED = "no-dynamic-shared"
     BEYOND_SHARED_MEMORY = "beyond-shared-memory"
     OUTSIDE_SHARED_MEMORY = "outside-shared-memory"
-    """As a tool says it: without the byte."""
+    """Access to shared memory as a tool reports it: without the byte."""
     BEYOND_LOCAL_ARRAY = "beyond-local-array"
     OUTSIDE_LOCAL_ARRAY = "outside-local-array"
-    """Nobody says which."""
+    """The array is unknown."""
     CONSTANT_WRITTEN = "constant-written"
     FREED_MEMORY = "freed-memory"
     NULL_POINTER = "null-pointer"
@@ -103,9 +103,9 @@ class FindingCode(StrEnum):
     NUMBER_AS_POINTER = "number-as-pointer"
     UNSET_POINTER = "unset-pointer"
     NO_ARRAY = "no-array"
-    """An address that belongs to no array, and nobody says why."""
+    """An address that belongs to no array, for an unknown reason."""
     WRITTEN_AROUND_ARRAY = "written-around-array"
-    """What lies around an array on the device has changed; nobody saw which line did it."""
+    """Memory around an array on the device has changed; the line that did it is unknown."""
     MISALIGNED_ELEMENT = "misaligned-element"
     MISALIGNED_INSIDE_ELEMENT = "misaligned-inside-element"
     MISALIGNED_ADDRESS = "misaligned-address"
@@ -133,6 +133,7 @@ class FindingCode(StrEnum):
 
     # barriers
     THREADS_MISSING = "threads-missing"
+    THREADS_RETURNED = "threads-returned"
     LANES_MISSING = "lanes-missing"
     WARP_LANES_MISSING = "warp-lanes-missing"
     """An operation that has no mask lacks lanes, and it is known where they are."""
@@ -140,7 +141,7 @@ class FindingCode(StrEnum):
     WARP_INCOMPLETE = "warp-incomplete"
     BLOCK_HANGS = "block-hangs"
     BARRIER_REPORTED = "barrier-reported"
-    """What synccheck reports of a barrier."""
+    """Report of synccheck on a barrier."""
 
     # stops, and launches that do not come to their end
     TRAP = "trap"
@@ -151,7 +152,7 @@ class FindingCode(StrEnum):
     BAD_FREE = "bad-free"
     DEVICE_STOPPED = "device-stopped"
     STOP_REPORTED = "stop-reported"
-    """What memcheck reports of a launch that ended, where it saw no access that explains it."""
+    """Report of memcheck on a launch that ended, where it saw no access that explains it."""
     STOPPED_WHILE_TIMED = "stopped-while-timed"
     NEVER_ENDS = "never-ends"
     DEVICE_TIMEOUT = "device-timeout"
@@ -163,7 +164,7 @@ class FindingCode(StrEnum):
     LAUNCH_TOO_LARGE = "launch-too-large"
     LAUNCH_SHARED_MEMORY = "launch-shared-memory"
     LAUNCH_REFUSED = "launch-refused"
-    """By the device."""
+    """The device refused the launch."""
     VARIABLE_TOO_SMALL = "variable-too-small"
     VARIABLES_TOO_LARGE = "variables-too-large"
     SIZES_DO_NOT_COMPILE = "sizes-do-not-compile"
@@ -175,6 +176,7 @@ class FindingCode(StrEnum):
 
     # what a program does wrong on the host
     HOST_LAUNCH_REFUSED = "host-launch-refused"
+    HOST_NOT_COOPERATIVE = "host-not-cooperative"
     HOST_POINTER_IN_KERNEL = "host-pointer-in-kernel"
     HOST_DEVICE_POINTER = "host-device-pointer"
     HOST_FREED_POINTER = "host-freed-pointer"
@@ -183,10 +185,13 @@ class FindingCode(StrEnum):
     HOST_COPY_TOO_LARGE = "host-copy-too-large"
     HOST_COPY_OF_FREED = "host-copy-of-freed"
     HOST_COPY_OF_NOTHING = "host-copy-of-nothing"
+    HOST_ALLOCATED_ELEMENTS = "host-allocated-elements"
+    HOST_COPIED_ELEMENTS = "host-copied-elements"
     HOST_POINTER_SIZED_COPY = "host-pointer-sized-copy"
     HOST_NEVER_WRITTEN = "host-never-written"
     HOST_NEVER_COPIED_BACK = "host-never-copied-back"
     HOST_MEMSET_OF_ELEMENTS = "host-memset-of-elements"
+    HOST_FILLED_BYTES = "host-filled-bytes"
     HOST_TOUCHED_EARLY = "host-touched-early"
     HOST_STREAM_RACE = "host-stream-race"
     HOST_LEAK = "host-leak"
@@ -204,6 +209,7 @@ class FindingCode(StrEnum):
     HOST_LIBRARY_BEYOND_ARRAY = "host-library-beyond-array"
     HOST_LIBRARY_WITHOUT_ARRAY = "host-library-without-array"
     HOST_LIBRARY_MISALIGNED = "host-library-misaligned"
+    HOST_FORGED_MESSAGE = "host-forged-message"
     HOST_UNSUPPORTED = "host-unsupported"
 
     # what a run shows
@@ -216,11 +222,11 @@ class FindingCode(StrEnum):
     """Timed launches took less than any kernel can that does all of the work."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clause:
     """A part of a sentence that not every finding of a code has: which one, and what it is filled with.
 
-    `grader.messages` has the texts of clauses by their names.
+    `grader.model.messages` has the texts of clauses by their names.
     """
 
     name: str
@@ -234,24 +240,24 @@ NO_MORE_TIME = "no-more-time"
 """The name of a clause: why a program that does not end in a part of its time was given no more."""
 
 TOO_MUCH_WORK = Clause("too-much-work")
-"""That a launch was given up, without a reason that would tell of its shape."""
+"""Clause for a launch that was given up, without a reason that would reveal its shape."""
 
 
-def given_up_because(reason: Clause) -> Clause:
-    """Why a launch was given up although it may well come to its end (`grader.model.Run.too_much_work`)."""
+def work_limit_reason(reason: Clause) -> Clause:
+    """Clause with the reason why a launch was given up that may well end (`Run.too_much_work`)."""
     return Clause("too-much-work-because", (("reason", (reason,)),))
 
 
 _DIRECTIONS = {"load": "load", "read": "load", "store": "store", "write": "store"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """An access of ``size`` bytes to memory, as the emulator or a tool saw it.
 
-    ``verb`` is ``read``, ``write``, ``update`` (atomically), or empty where nobody says; ``space`` is
-    ``global``, ``shared``, ``local``, ``register`` or empty (generic). ``array`` and ``index`` are what was
-    meant, as far as is known, the index flat, or by the extents of the array.
+    ``verb`` is ``read``, ``write``, ``update`` (atomically), or empty where unknown; ``space`` is ``global``,
+    ``shared``, ``local``, ``register`` or empty (generic). ``array`` and ``index`` are what was meant, as far
+    as is known, the index flat, or by the extents of the array.
     """
 
     verb: str = ""
@@ -261,7 +267,16 @@ class Access:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+_NOWHERE = (
+    FindingCode.NULL_POINTER,
+    FindingCode.STRAY_POINTER,
+    FindingCode.NUMBER_AS_POINTER,
+    FindingCode.NO_ARRAY,
+    FindingCode.UNSET_POINTER,
+)
+
+
+@frozen
 class Finding:
     """One thing that is wrong, and where.
 
@@ -285,23 +300,23 @@ class Finding:
     other_block: Dim3 | None = None
     """The block of ``other_thread`` where it is not ``block`` (a race between blocks)."""
     witnesses: tuple[str, ...] = ()
-    """Who saw it where several look: ``emulator``, ``gpu``, ``memcheck``, ``racecheck`` …"""
+    """Tools that saw it where several look: ``emulator``, ``gpu``, ``memcheck``, ``racecheck`` …"""
     repair: str = ""
-    """What was tried and removes it, as a clause: "add `__syncthreads()` between lines 13 and 14: …"."""
+    """Repair that was tried and works, as a clause: "add `__syncthreads()` between lines 13 and 14: …"."""
     wrong_map: tuple[str, ...] = ()
-    """Where an output is wrong, as in `Comparison`; so for the next. Only of visible cases."""
+    """Map of where an output is wrong, as in `Comparison`; so for the next. Only of visible cases."""
     map_cell: tuple[int, int] = (1, 1)
     smallest: Named[int] = ()
-    """The smallest shape that was found to fail, as in `CaseEvidence`."""
+    """The smallest shape known to fail, as in `CaseEvidence`."""
     steps: tuple[str, ...] = ()
     """A worked explanation, step by step."""
     withheld: bool = False
-    """Whether ``steps`` are for the staff alone until grades are published."""
+    """True if ``steps`` are for the staff alone until grades are published."""
     code: FindingCode = FindingCode.UNSPECIFIED
     access: Access | None = None
-    """What was accessed, where the finding is about one access. Only of visible cases."""
+    """Access that the finding is about, where it is about one. Only of visible cases."""
     details: Named[Detail] = ()
-    """What else the sentence of ``code`` needs, by name. Only of visible cases."""
+    """Further data for the sentence of ``code``, by name. Only of visible cases."""
     constants: Named[int] = ()
     """The student's constants that decide over a launch which is refused."""
 
@@ -311,8 +326,13 @@ class Finding:
         return self.address.partition("[")[0]
 
     @property
+    def goes_nowhere(self) -> bool:
+        """True if it is an access where a device has no memory; one just beyond an array none notices."""
+        return self.kind is FindingKind.OUT_OF_BOUNDS and self.code in _NOWHERE
+
+    @property
     def direction(self) -> str:
-        """Whether an access out of bounds was a ``load`` or a ``store``; empty where nobody says.
+        """Direction of an access out of bounds, ``load`` or ``store``; empty where unknown.
 
         A finding whose access must not be shown has its direction as its ``hazard``.
         """

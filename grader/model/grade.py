@@ -1,10 +1,12 @@
-"""What is known of a submission, what was decided, and the grade."""
+"""Evidence of a submission, the decisions on it, and the grade."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from grader.base.records import frozen
+from grader.model.findings import Clause
 from grader.model.terms import Verdict
 from grader.model.work import Counters
 
@@ -14,13 +16,13 @@ if TYPE_CHECKING:
     from grader.model.assignment import AnswerEvidence, Case, RubricItem
     from grader.model.course import Adjustment, HandIn
     from grader.model.estimate import Estimate
-    from grader.model.findings import Clause, Finding
+    from grader.model.findings import Finding
     from grader.model.terms import Advice, Named
     from grader.model.trace import TraceScene
     from grader.model.work import Build, KernelCounters, LineCounters, ProgramRun, Structure, Timing
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrongElement:
     """The first element, in C order, that is outside its error bound."""
 
@@ -29,10 +31,10 @@ class WrongElement:
     got: float
     bound: float
     unwritten: bool = False
-    """It still holds the poison: nobody stored here."""
+    """True if it still holds the poison: no thread stored here."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeatSample:
     """The first wrong element behind a cell of a heat map, which is counted in cells from the top left."""
 
@@ -41,12 +43,12 @@ class HeatSample:
     element: WrongElement
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeatMap:
-    """How far an output is off, and where: a character of `grader.compare.HEAT` for each cell of it.
+    """Map of an output's error: a character of `grader.model.compare.HEAT` for each cell of it.
 
-    ``cell`` is how many rows and columns of elements a cell stands for; ``block`` how many a block of the
-    launch computes, (0, 0) where nobody knows. A vector is folded into lines.
+    ``cell`` is the number of rows and columns of elements per cell; ``block`` the number that a block of the
+    launch computes, (0, 0) where unknown. A vector is folded into lines.
     """
 
     rows: tuple[str, ...]
@@ -55,12 +57,12 @@ class HeatMap:
     block: tuple[int, int] = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExampleArray:
     """An array of a run that is small enough to be followed on paper, in C order.
 
-    ``expected`` and ``states`` are those of an output: what should be there, and a character of
-    `grader.compare.MAP_CHARACTERS` for each element. Of an input both are empty.
+    ``expected`` and ``states`` belong to an output: what should be there, and a character of
+    `grader.model.compare.MAP_CHARACTERS` for each element. Of an input both are empty.
     """
 
     name: str
@@ -70,9 +72,9 @@ class ExampleArray:
     states: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amounts:
-    """What a kernel moves in the visible cases, beside a kernel of the staff: the numbers behind a sentence.
+    """Traffic of a kernel in the visible cases, beside a kernel of the staff: the numbers of a sentence.
 
     ``asked`` is the share of the baseline's that earns all points, None where there is no upper limit.
     """
@@ -83,10 +85,10 @@ class Amounts:
     baseline: int
     asked: Fraction | None = None
     unit: str = ""
-    """What is counted, in the course's language."""
+    """Unit of what is counted, in the course's language."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """One output array against the oracle.
 
@@ -114,22 +116,27 @@ class Comparison:
     fitting: tuple[str, ...] = ()
     """The ids of all mistakes that would have produced this; `mistake` is the one that fits all cases."""
     telling: bool = True
-    """Whether the case can tell mistakes apart: not with one row, one column or one number everywhere."""
+    """True if the case can distinguish mistakes: not with one row, one column or one number everywhere."""
     label: str = ""
-    """What the student's kernel calls the array; empty where nobody knows."""
+    """Name of the array in the student's kernel; empty where unknown."""
     kernel: str = ""
     """The kernel whose launch left it in device memory; empty for what was handed back."""
     heat: HeatMap | None = None
-    """How far it is off, and where; only of visible cases."""
+    """Heat map of the error; only of visible cases."""
+    undefined: int = 0
+    """Number of elements that the emulator proves undefined, and decides, beside a GPU."""
+    wrong_on_device: int | None = None
+    """Number of elements of such an output that the GPU left wrong; None where all is defined, or it left
+    none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cause:
-    """What explains the other findings of a submission: to be repaired first, and told first.
+    """Cause of the other findings of a submission: to be repaired first, and reported first.
 
-    ``code`` is the id of a mistake in `grader.mistakes`, ``item`` that of the rubric item that it costs.
-    ``line`` counts from 1 in the student's file, None where no line is to blame; ``names_line`` says whether
-    the message names it.
+    ``code`` is the id of a mistake in `grader.model.mistakes`, ``item`` that of the rubric item that it
+    costs. ``line`` counts from 1 in the student's file, None where no line is to blame; ``names_line`` says
+    whether the message names it.
     """
 
     code: str
@@ -139,12 +146,16 @@ class Cause:
     line: int | None = None
     names_line: bool = False
     title: str = ""
-    """What the course calls the mistake; empty in grades of earlier versions."""
+    """Name of the mistake in the course; empty in grades of earlier versions."""
 
 
-@dataclass(frozen=True, slots=True)
+UNKNOWN_AUTHOR = Clause("unknown-who-computes")
+"""Reason why a right result earns nothing yet: kernels or the host may have computed it."""
+
+
+@frozen
 class CaseEvidence:
-    """All that is known of one case: what checks decide on, and what `rescore` needs.
+    """Evidence of one case: what checks decide on, and what `rescore` needs.
 
     ``baseline`` holds the counters of the staff's kernel on the same case, where an item asks for them.
     """
@@ -156,49 +167,58 @@ class CaseEvidence:
     counters: Counters = field(default_factory=Counters)
     baselines: Named[Counters] = ()
     lines: tuple[LineCounters, ...] = ()
-    """What each line moved, in the one visible case that was looked at so closely."""
+    """Counters of each line, in the one visible case that was looked at so closely."""
     seconds: float = 0.0
     completed: bool = True
     followed: bool = False
-    """Whether the emulator saw the launch to its end although it stopped on a device: hazards are judged."""
+    """True if the emulator saw the launch to its end although it stopped on a device: hazards are judged."""
     launched: bool = True
     """False where the launch itself was refused."""
     error: str = ""
+    question: str = ""
+    """Request of the program itself for what is not done here. What was seen until then is judged; what
+    cannot be judged because of it is a question to the staff, whose points stay in the maximum."""
     too_much_work: Clause | None = None
-    """Why the emulator gave the launch up, with lines: what it alone knows is not judged."""
+    """Reason why the emulator gave the launch up, with lines: what it alone knows is not judged."""
     uncounted: str = ""
-    """Why ``counters`` mean nothing (only the emulator counts, and it could not run this kernel)."""
+    """Reason why ``counters`` mean nothing (only the emulator counts, and it could not run this kernel)."""
     undecided: Named[str] = ()
-    """Kinds of findings that nobody could rule out here (``race`` …), each with the reason; ours."""
+    """Kinds of findings that could not be ruled out here (``race`` …), each with the reason; ours."""
     program: ProgramRun | None = None
-    """What a submission of kind ``program`` or ``function`` did."""
+    """Run of a submission of kind ``program`` or ``function``."""
     kernels: tuple[KernelCounters, ...] = ()
-    """What the kernels of a program did, those that were launched; `counters` has the sum of all."""
+    """Counters of a program's kernels, those that were launched; `counters` has the sum of all."""
     launches: int | None = None
-    """How many kernels a program launched, none of them refused; None where nobody counted."""
+    """Number of kernels that a program launched, none of them refused; None where unknown."""
     streams: int | None = None
-    """How many of its streams got both kernels and asynchronous copies that overlap; None: nobody counted."""
+    """Number of its streams with both kernels and asynchronous copies that overlap; None where unknown."""
     staged_streams: int = 0
-    """How many got kernels, and asynchronous copies only of memory that is not pinned."""
+    """Number of streams with kernels, and asynchronous copies only of memory that is not pinned."""
     of_host: bool = False
-    """Whether right results of a function are none of its kernels': they are right without them, too."""
+    """True if right results of a function, or right arrays in a program's files, are none of its kernels'."""
+    computed_by: Clause | None = None
+    """Evidence that the host has computed them, or why it is unknown whether kernels have; else None."""
     answer: AnswerEvidence | None = None
-    """What is known of an answer, in a submission of kind ``answers``: there each question is a case."""
+    """Evidence of an answer, in a submission of kind ``answers``: there each question is a case."""
     smallest: Named[int] = ()
-    """The smallest shape that was found to fail in the same way, where there is a smaller one; visible cases
-    only."""
+    """The smallest shape known to fail in the same way, where there is a smaller one; visible cases only."""
     example: tuple[ExampleArray, ...] = ()
     """The run at that shape, or of the case itself where it is small: inputs and outputs. As above."""
     skipped: str = ""
-    """Why the case was not run and nobody is to blame: it needs a GPU, and there is none."""
+    """Reason why the case was not run without a fault: it needs a GPU, and there is none."""
+
+    @property
+    def is_for_staff(self) -> bool:
+        """True if staff have to look at it because of what the submission does, and not because we failed."""
+        return not self.error and (bool(self.question) or self.computed_by == UNKNOWN_AUTHOR)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
-    """All that is known of one submission on one backend.
+    """Evidence of one submission on one backend.
 
     ``device`` names what ran it. ``measures_time`` says whether anything can be timed there; ``timing`` is
-    there where something was. ``witnesses`` says of each that looked (``emulator``, ``racecheck`` …) whether
+    there where something was. ``witnesses`` has for each that looked (``emulator``, ``racecheck`` …) whether
     it came to an end: ``ok``, or what went wrong.
     """
 
@@ -210,23 +230,25 @@ class Evidence:
     timing: Timing | None = None
     witnesses: Named[str] = ()
     ran: Named[str] = ()
-    """What was run, piece by piece, each with a digest: `grader.assignment.execution_digests`."""
+    """Executed parts, piece by piece, each with a digest: `grader.grading.assignment.execution_digests`."""
     structures: Named[Structure] = ()
-    """How each kernel is built, the assignment's own first; nothing where nobody could look at it."""
+    """Structure of each kernel, the assignment's own first; empty where it could not be examined."""
+    visible_structures: Named[Structure] | None = None
+    """The same with what visible cases alone executed; None where no case is hidden."""
     array_parameters: tuple[str, ...] = ()
-    """What findings call the arrays that the kernels are given: no name that depends on a case's data."""
+    """Names of the kernels' array parameters in findings: no name that depends on a case's data."""
     measures_time: bool = False
     estimate: Estimate | None = None
-    """How fast a model says that the submission would be; None where nobody asked."""
+    """Estimated speed of the submission by a model; None where not requested."""
 
     def build_of(self, case: CaseEvidence) -> Build:
         """The build of the kernel that a case launches."""
         return dict(self.build.others).get(case.case.kernel, self.build)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckResult:
-    """What a check decided for one rubric item; ``fraction`` of its points, 0 to 1.
+    """Decision of a check for one rubric item; ``fraction`` of its points, 0 to 1.
 
     Of a penalty the fraction is what is not taken off.
 
@@ -242,18 +264,33 @@ class CheckResult:
     findings: tuple[Finding, ...] = ()
     case_verdicts: Named[Verdict] = ()
     message_staff: str = ""
-    """What the staff say about this outcome in their own words, to be shown before ``message``."""
+    """Message of the staff about this outcome in their own words, to be shown before ``message``."""
     judged: bool = True
     """False for a fail of which nothing is known but that something else it needs has failed."""
     needs_gpu: bool = False
-    """Whether it was skipped because it needs a GPU, and there is none."""
+    """True if it was skipped because it needs a GPU, and there is none."""
+    is_question: bool = False
+    """True if it is an error because of what the program itself asked for: its points stay in the maximum."""
     estimated: bool = False
-    """Whether it was decided by an estimated speed, where nothing was measured."""
+    """True if it was decided by an estimated speed, where nothing was measured."""
     amounts: Amounts | None = None
-    """What a traffic item compared, in the visible cases."""
+    """Traffic that a traffic item compared, in the visible cases."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
+class StudentResults:
+    """Part of a submission's items that a student may read, where cases are hidden.
+
+    ``results`` are in the order of the rubric. Their sentences, findings and hints come from the visible
+    cases, beside one of a few fixed clauses on the hidden ones; so are ``cause`` and ``error``.
+    """
+
+    results: tuple[CheckResult, ...]
+    cause: Cause | None = None
+    error: str = ""
+
+
+@frozen
 class ItemGrade:
     """A rubric item with its points: exact, rounded only where it is shown.
 
@@ -265,7 +302,7 @@ class ItemGrade:
     max_points: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CaseGrade:
     """A case as the grade shows it."""
 
@@ -276,17 +313,17 @@ class CaseGrade:
     seconds: float
     counters: Counters
     ending: str = ""
-    """How the run of a program ended, as in `ProgramRun`; empty where none ran. So for the next."""
+    """Ending of the run of a program, as in `ProgramRun`; empty where none ran. So for the next."""
     returncode: int | None = None
     elements: int = 0
-    """How many elements of its outputs were compared."""
+    """Number of elements of its outputs that were compared."""
     max_relative_error: float | None = None
-    """As in `Comparison`, over all outputs; None where nothing was compared."""
+    """The largest relative error as in `Comparison`, over all outputs; None where nothing was compared."""
     too_much_work: bool = False
-    """Whether the emulator gave it up, so that what it alone knows is not judged."""
+    """True if the emulator gave it up, so that what it alone knows is not judged."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grade:
     """The whole outcome for one submission.
 
@@ -311,39 +348,58 @@ class Grade:
     items: tuple[ItemGrade, ...]
     cases: tuple[CaseGrade, ...]
     timing: Timing | None = None
-    """What was timed; None where nothing was."""
+    """Timing of the submission; None where nothing was timed."""
     estimate: Estimate | None = None
-    """How fast a model says that it would be; None where nobody asked."""
+    """Estimated speed by a model; None where not requested."""
     versions: Named[str] = ()
     seconds: Named[float] = ()
-    """Where the wall time went, by stage."""
+    """Seconds of wall time by stage."""
     error: str = ""
     advice: tuple[Advice, ...] = ()
-    """What could be better where all is right, the most rewarding first."""
+    """Advice on what could be better where all is right, the most rewarding first."""
     witnesses: Named[str] = ()
-    """Who looked (``emulator``, ``racecheck`` …), and ``ok`` or what went wrong."""
+    """Tools that looked (``emulator``, ``racecheck`` …), and ``ok`` or what went wrong."""
     rescored: str = ""
     """The digest of the assignment that it was graded with, where a changed rubric was applied afterwards."""
     evidence: Evidence | None = field(default=None, compare=False, repr=False)
-    """What it was decided on, as far as that is kept (staff only); None where nobody has it any more."""
+    """Evidence that it was decided on, as far as that is kept (staff only); None where it is lost."""
     cause: Cause | None = None
-    """What to repair first where something failed and one finding explains the others."""
+    """Cause to repair first where something failed and one finding explains the others."""
+    for_student: StudentResults | None = None
+    """Part of the items that a student may read; None where no case is hidden."""
     hand_in: HandIn | None = None
     """Whose it is and how it came in; None where it was graded for itself."""
     adjustments: tuple[Adjustment, ...] = ()
-    """What staff decided about it afterwards; ``score`` holds their points."""
+    """Adjustments by staff afterwards; ``score`` holds their points."""
     words: Named[str] = ()
-    """What the course says otherwise in reports: texts of `grader.messages.reports` by their names."""
+    """Texts that the course says otherwise in reports: of `grader.model.messages.reports` by their names."""
     trace: TraceScene | None = field(default=None, compare=False, repr=False)
     """The block in which what explains most happened, of what was graded just now; kept beside the record."""
 
+    def is_of_earlier(self, mark: Adjustment) -> bool:
+        """True if staff set these points for something else that the student had handed in before."""
+        return mark.digest not in ("", self.submission_digest)
+
     @property
     def excused(self) -> bool:
-        """Whether staff said that it does not count."""
+        """True if staff said that it does not count."""
         return any(one.kind == "excused" for one in self.adjustments)
 
     @property
+    def has_question(self) -> bool:
+        """True if items are not judged because of what the program asked for: a question to the staff."""
+        return any(item.result.is_question for item in self.items)
+
+    @property
+    def is_question(self) -> bool:
+        """True if it is an error because of nothing else."""
+        errors = [item.result for item in self.items if item.result.verdict is Verdict.ERROR]
+        return bool(errors) and all(result.is_question for result in errors)
+
+    @property
     def took_too_much_work(self) -> bool:
-        """Whether items are not judged because the emulator gave cases up: a question to the staff."""
-        skipped = any(item.result.verdict is Verdict.SKIP for item in self.items)
+        """True if items are not judged because the emulator gave cases up: a question to the staff."""
+        skipped = any(
+            item.result.verdict is Verdict.SKIP and not item.result.needs_gpu for item in self.items
+        )
         return skipped and any(case.too_much_work for case in self.cases)

@@ -1,24 +1,25 @@
-"""What students are asked to hand in, for each kind of assignment: an interface, and what it consists of.
+"""Interface of each kind of assignment, with its parts: what students are asked to hand in.
 
-Whoever has to know what differs between kinds asks a property of the interface (`Interface`), or has code in
-the kind's package (`grader.kinds`); nobody else looks at its type.
+Code that depends on what differs between kinds asks a property of the interface (`Interface`), or is in the
+kind's package (`grader.kinds`); no other code looks at its type.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from grader.base.records import frozen
 from grader.model.findings import Clause
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from grader.arithmetic import Expression
+    from grader.base.arithmetic import Expression
     from grader.model.terms import Named
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One kernel parameter: ``A: in float32[M, K]`` or ``M: int32``.
 
@@ -51,12 +52,12 @@ class Parameter:
 
     @property
     def declared(self) -> tuple[object, ...]:
-        """What of it decides a build: not what a scalar is given, nor how large an array is."""
+        """Properties that decide a build: not what a scalar is given, nor how large an array is."""
         fields = tuple(field.declared for field in self.fields)
         return (self.name, self.direction, self.dtype, *((fields,) if fields else ()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """A number that the student's source may define (``TILE_SIZE``).
 
@@ -67,12 +68,12 @@ class Constant:
     default: int
     aliases: tuple[str, ...] = ()
     multiple_of: int = 1
-    """What every value of it must be a multiple of; so for the next two."""
+    """Divisor that every value of it must have; so for the next two."""
     at_most: int | None = None
     power_of_two: bool = False
 
     def wanted_instead_of(self, value: int) -> Clause | None:
-        """What this assignment needs in place of ``value``: a multiple of 32, say; None where it will do."""
+        """Clause on the value needed in place of ``value``: a multiple of 32, say; None where it will do."""
         if value % self.multiple_of:
             return Clause("multiple-of", (("number", self.multiple_of),))
         if self.power_of_two and (value < 1 or value & (value - 1)):
@@ -83,22 +84,24 @@ class Constant:
 
 
 class Interface:
-    """What one may ask of any interface, whatever kind of submission it is of; kinds answer otherwise."""
+    """Common properties of all interfaces, for any kind of submission; kinds answer otherwise."""
 
     __slots__ = ()
 
     noun: ClassVar[str]
-    """What students hand in, with its article."""
+    """Noun for what students hand in, with its article."""
     asks_questions: ClassVar[bool] = False
-    """Whether answers are handed in, so that the assignment's file holds what is right."""
+    """True if answers are handed in, so that the assignment's file holds what is right."""
     runs_host_code: ClassVar[bool] = False
-    """Whether host code of the student's runs: it allocates and copies by itself."""
+    """True if host code of the student's runs: it allocates and copies by itself."""
     links_files: ClassVar[bool] = False
-    """Whether a submission may be several source files, which become one program."""
+    """True if a submission may be several source files, which become one program."""
     takes_arguments: ClassVar[bool] = False
-    """Whether it is called with arrays, and what it leaves in them is compared."""
+    """True if it is called with arrays, and what it leaves in them is compared."""
     counts_traffic: ClassVar[bool] = False
-    """Whether what its launches move is counted, whatever the rubric asks for."""
+    """True if the traffic of its launches is counted, regardless of the rubric."""
+    runs_on_both: ClassVar[bool] = False
+    """True if on a GPU its launches are run on the emulator, too, and the outputs of both are known."""
 
     @property
     def arrays(self) -> tuple[Parameter, ...]:
@@ -116,14 +119,14 @@ class Interface:
         return None
 
     def decides_build(self, architecture: str) -> tuple[tuple[str, object], ...]:
-        """What of it decides a build for an architecture, beside the headers: names with values."""
+        """Properties that decide a build for an architecture, beside the headers: names with values."""
         del architecture
         return ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelInterface(Interface):
-    """What a submission of kind ``kernel`` must contain, and how it is launched.
+    """Contents that a submission of kind ``kernel`` must have, and its launch.
 
     ``block`` and ``grid`` hold one to three expressions (x, y, z); ``shared`` gives the dynamic shared
     memory in bytes. ``include`` holds headers that the course ships: pairs of file name and text.
@@ -132,6 +135,7 @@ class KernelInterface(Interface):
     noun: ClassVar[str] = "a kernel"
     takes_arguments: ClassVar[bool] = True
     counts_traffic: ClassVar[bool] = True
+    runs_on_both: ClassVar[bool] = True
     kernel: str
     parameters: tuple[Parameter, ...]
     constants: tuple[Constant, ...]
@@ -143,17 +147,17 @@ class KernelInterface(Interface):
     """Variables of the student's file that are filled before a launch and read after it: arrays, and
     scalars (``value``), which are arrays of one element."""
     inline_asm: bool = False
-    """Whether an instruction that students write by hand and that is not interpreted is an error of ours."""
+    """True if an instruction that students write by hand and that is not interpreted is an error of ours."""
     others: tuple[str, ...] = ()
     """Further kernels of the file that cases name: they have the same parameters and the same launch."""
     sizes: Named[tuple[str, ...]] = ()
     """Dimensions that the file writes down as macros, with other names that these may have."""
     given: Named[int] = ()
-    """What those dimensions are to be in this build; without them they are what the file says."""
+    """Values of those dimensions in this build; without them they are what the file says."""
 
     @property
     def arrays(self) -> tuple[Parameter, ...]:
-        """All arrays that it is given, in whatever way."""
+        """All arrays that it is given, in any way."""
         parameters = (*self.parameters, *self.symbols)
         return tuple(array for parameter in parameters for array in parameter.arrays)
 
@@ -169,7 +173,7 @@ class KernelInterface(Interface):
         )
 
     def decides_build(self, architecture: str) -> tuple[tuple[str, object], ...]:
-        """What is declared of the kernel; its PTX is for all architectures."""
+        """Declaration of the kernel; its PTX is for all architectures."""
         del architecture
         others = (("others", self.others),) if self.others else ()
         sized = (("sizes", (self.sizes, self.given)),) if self.sizes else ()
@@ -184,11 +188,11 @@ class KernelInterface(Interface):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramInterface(Interface):
-    """What a submission of kind ``program`` is: a file with ``main`` that is run as it is.
+    """Form of a submission of kind ``program``: a file with ``main`` that is run as it is.
 
-    ``seconds`` is wall time for one run, ``memory_bytes`` what all its processes may hold together.
+    ``seconds`` is wall time for one run, ``memory_bytes`` the memory limit of all its processes together.
     ``include`` holds headers that the course ships: pairs of file name and text.
     """
 
@@ -201,13 +205,13 @@ class ProgramInterface(Interface):
     device_bytes: int = 2**29
     """Device memory that it has on the emulator."""
     emulator_seconds: float = 20.0
-    """What its launches may take there, beside its own time."""
+    """Seconds that its launches may take there, beside its own time."""
     sizes: Named[int] = ()
     """Macros and constants of the student's file, and what they are to be in this build."""
 
     @property
     def built_with(self) -> Named[int]:
-        """Its sizes."""
+        """Sizes of the program."""
         return self.sizes
 
     def decides_build(self, architecture: str) -> tuple[tuple[str, object], ...]:
@@ -215,12 +219,13 @@ class ProgramInterface(Interface):
         return (("program", architecture), *((("sizes", self.sizes),) if self.sizes else ()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionInterface(Interface):
-    """What a submission of kind ``function`` must contain: one function of the host, which a program calls.
+    """Contents that a submission of kind ``function`` must have: one host function, which a program calls.
 
-    ``pointers`` says what its arrays are when it is called, memory of the ``device`` or of the ``host``, and
-    ``outputs`` what `out` arrays hold then: ``poison`` or ``zeros``. ``program`` is how far a run may go.
+    ``pointers`` is the memory of its arrays when it is called, of the ``device`` or of the ``host``, and
+    ``outputs`` the content of `out` arrays then: ``poison`` or ``zeros``. ``program`` holds the limits of a
+    run.
     """
 
     noun: ClassVar[str] = "a function"
@@ -232,7 +237,7 @@ class FunctionInterface(Interface):
     outputs: str
     program: ProgramInterface
     symbols: tuple[Parameter, ...] = ()
-    """None: only kernels have variables that are filled."""
+    """Empty: only kernels have variables that are filled."""
 
     @property
     def include(self) -> Named[str]:
@@ -255,7 +260,7 @@ class FunctionInterface(Interface):
         return (("program", architecture), ("function", self.function), ("parameters", declared))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawnNumber:
     """A number that questions speak of: one of ``choices``, else from ``low`` to ``high``, both included.
 
@@ -269,20 +274,20 @@ class DrawnNumber:
 
     @property
     def fixed(self) -> bool:
-        """Whether it is the same for everybody."""
+        """True if it is the same for all students."""
         return self.low == self.high
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
-    """What questions are about: one of the subjects of `grader.analysis`, and its numbers."""
+    """Subject of questions: one of the subjects of `grader.simulation.analysis`, and its numbers."""
 
     id: str
     subject: str
     numbers: tuple[DrawnNumber, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """One question. ``text`` may hold ``{M}`` for a number of its setting.
 
@@ -298,14 +303,14 @@ class Question:
     tolerance: Fraction
     relative: bool = False
     note: str = ""
-    """What the staff add to the worked explanation."""
+    """Note of the staff on the worked explanation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswersInterface(Interface):
-    """What a submission of kind ``answers`` is: a file with a number for each question.
+    """Form of a submission of kind ``answers``: a file with a number for each question.
 
-    ``seed`` decides, together with the student's id, what is drawn; the same for the sheet and the grade.
+    ``seed`` decides, together with the student's id, the drawn numbers; the same for the sheet and the grade.
     """
 
     noun: ClassVar[str] = "answers"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
+
+from grader.base.records import frozen
 
 T = TypeVar("T")
 
@@ -16,7 +17,7 @@ Named: TypeAlias = tuple[tuple[str, T], ...]
 
 
 class Verdict(StrEnum):
-    """What became of a rubric item, a case or a whole grade."""
+    """Outcome of a rubric item, a case or a whole grade."""
 
     PASS = "pass"  # noqa: S105 - a verdict
     FAIL = "fail"
@@ -27,12 +28,19 @@ class Verdict(StrEnum):
 
 
 class Visibility(StrEnum):
-    """Who may see a case or an item, and from when."""
+    """Visibility of a case or an item: the readers, and the time from which they may see it."""
 
     VISIBLE = "visible"
     HIDDEN = "hidden"
     AFTER_DUE_DATE = "after_due_date"
     AFTER_PUBLISHED = "after_published"
+
+
+class OutputJudge(StrEnum):
+    """Judge of undefined outputs on a GPU: the values of `undefined_outputs`."""
+
+    EMULATOR = "emulator"
+    GPU = "gpu"
 
 
 class FindingKind(StrEnum):
@@ -65,7 +73,7 @@ TRACED = (
     FindingKind.RACE,
     FindingKind.UNINITIALISED,
 )
-"""What a trace of a block shows, first what explains the others."""
+"""Kinds of findings that a trace of a block shows, first what explains the others."""
 
 
 class SourceRemark(StrEnum):
@@ -82,7 +90,7 @@ class SourceRemark(StrEnum):
 
 
 class Severity(StrEnum):
-    """How sure a finding is to hurt."""
+    """Certainty that a finding hurts."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -90,7 +98,7 @@ class Severity(StrEnum):
 
 
 SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
-"""From the least to the gravest."""
+"""Severities from the least to the gravest."""
 
 
 class AdviceKind(StrEnum):
@@ -103,12 +111,12 @@ class AdviceKind(StrEnum):
     UNNEEDED_BARRIER = "unneeded-barrier"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Advice:
-    """What could be better about a right kernel, and where; it never costs points.
+    """Improvement of a right kernel, and its line; it never costs points.
 
-    ``message`` is one sentence that names the line and says what to change; ``weight`` orders advice by how
-    much there is to gain, as a share of the kernel's requests, loads or branches.
+    ``message`` is one sentence that names the line and says what to change; ``weight`` orders advice by the
+    possible gain, as a share of the kernel's requests, loads or branches.
     """
 
     kind: AdviceKind

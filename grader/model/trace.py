@@ -1,4 +1,4 @@
-"""What one block of a launch did, barrier interval by barrier interval.
+"""Trace of one block of a launch, barrier interval by barrier interval.
 
     Trace ─▶ TracedInterval ─▶ TracedStep ─▶ TracedEvent
 
@@ -11,8 +11,9 @@ known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from grader.base.records import frozen
 
 if TYPE_CHECKING:
     from grader.model.findings import Clause, Finding
@@ -23,7 +24,7 @@ Number: TypeAlias = "float | int | None"
 Numbers: TypeAlias = tuple[Number, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """The part of an array that is shown: rows and columns from the first up to, without, the last.
 
@@ -35,15 +36,15 @@ class Window:
     first_column: int = 0
     end_column: int = 0
     cropped: bool = False
-    """Whether the block touched more than is shown."""
+    """True if the block touched more than is shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TracedArray:
     """An array that the block touched; ``space`` is ``global`` or ``shared``.
 
-    ``values`` are those of the window before the launch, row by row. Where the extents of a shared array are
-    not known, its ``shape`` is the number of its elements.
+    ``values`` are the values of the window before the launch, row by row. Where the extents of a shared array
+    are not known, its ``shape`` is the number of its elements.
     """
 
     name: str
@@ -55,7 +56,7 @@ class TracedArray:
     values: Numbers = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accumulator:
     """A local variable of each thread that ``line`` adds to (or takes a maximum of, multiplies …).
 
@@ -65,19 +66,19 @@ class Accumulator:
     line: int
     name: str = ""
     element: int = -1
-    """Of a local array the element; -1 for a variable that is none."""
+    """Element of a local array; -1 for a variable that is none."""
     twice: bool = False
-    """Whether another one has the same name."""
+    """True if another one has the same name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TracedEvent:
-    """What several threads did side by side.
+    """Event of several threads side by side.
 
     ``kind`` is ``load``, ``store``, ``atomic``, ``add`` (to an accumulator) or ``outside`` (out of bounds).
     ``target`` is the number of the array, or of the accumulator; -1 for what is neither. Thread i of
     ``threads`` touched element i of ``elements`` and read or wrote value i. ``zero_fill`` are the threads
-    that stored a zero which they had not loaded: those that a guard kept from loading.
+    that stored a zero which they had not loaded, because a guard kept them from loading.
     """
 
     kind: str
@@ -87,21 +88,21 @@ class TracedEvent:
     values: Numbers = ()
     zero_fill: tuple[int, ...] = ()
     words: tuple[str, ...] = ()
-    """Of what lies outside every array, or is atomic, a name for what each thread did."""
+    """Name for what each thread did, for accesses outside every array, and atomic ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TracedStep:
-    """What the threads did on one line, the ``turn``-th time (from 0) that they came there."""
+    """Step of the threads on one line, the ``turn``-th time (from 0) that they came there."""
 
     line: int
     turn: int
     events: tuple[TracedEvent, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TracedHazard:
-    """Where in an interval a finding happened: the elements and threads of this block."""
+    """Place in an interval where a finding happened: the elements and threads of this block."""
 
     finding: int
     array: int = -1
@@ -109,13 +110,13 @@ class TracedHazard:
     threads: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TracedInterval:
-    """What happened between two barriers.
+    """Interval between two barriers.
 
     ``ends`` is ``barrier``, ``exit``, ``stopped`` (a fault, a time-out) or ``limit`` (the trace was long
-    enough). ``shared`` holds, by the array's number, the contents at the end; ``sums`` what each thread's
-    accumulators hold then.
+    enough). ``shared`` holds, by the array's number, the contents at the end; ``sums`` the values of each
+    thread's accumulators then.
     """
 
     ends: str
@@ -126,9 +127,9 @@ class TracedInterval:
     hazards: tuple[TracedHazard, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
-    """What one block of a launch did, and what is wrong with the launch as a whole."""
+    """Trace of one block of a launch, and the faults of the launch as a whole."""
 
     launch: Launch
     block: tuple[int, int, int]
@@ -138,14 +139,14 @@ class Trace:
     findings: tuple[Finding, ...] = ()
     completed: bool = True
     notes: tuple[Clause, ...] = ()
-    """What was left out, and why; ``finding`` in a note is an index into `findings`."""
+    """Notes on what was left out, and why; ``finding`` in a note is an index into `findings`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TracedLaunch:
-    """Which launch of a program: the ``number``-th (from 1) of ``count``, from ``line`` of the file.
+    """Launch of a program: the ``number``-th (from 1) of ``count``, from ``line`` of the file.
 
-    They are counted among those of its kernel where one was named.
+    Only launches of its kernel are counted where one was named.
     """
 
     number: int
@@ -153,7 +154,7 @@ class TracedLaunch:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TraceScene:
     """A trace with what it is a trace of: the assignment, the file, the case, the source."""
 
@@ -166,11 +167,11 @@ class TraceScene:
     shape: Named[int]
     inputs: str
     seed: int | None
-    """None where the inputs of cases that students may not know come from it, too."""
+    """Seed of the inputs; None where the inputs of cases that students may not know come from it, too."""
     constants: Named[int] = ()
     source: tuple[str, ...] = ()
     launched: TracedLaunch | None = None
-    """Of a program or a function; so for the next."""
+    """Launch of a program or a function; so for the next."""
     arguments: tuple[str, ...] = ()
     mark: tuple[str, tuple[int, ...]] | None = None
     """The array and the index of the element that came out wrong, where that is what the trace is to show."""

@@ -1,10 +1,12 @@
-"""What is handed in, what is built of it, and what a launch gives."""
+"""Records of a submission, of its builds, and of the results of a launch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grader.base.records import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,9 +16,9 @@ if TYPE_CHECKING:
     from grader.model.terms import Dim3, Named
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Submission:
-    """What one student handed in.
+    """Submission of one student.
 
     ``source`` is the ``.cu`` file's bytes as they were read (once; never again from disk), ``file`` its
     name for messages. Where nothing gradable was handed in ``problem`` says why and ``source`` is empty.
@@ -33,9 +35,9 @@ class Submission:
     """Whose it is and how it came in, where it is one of a class."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resources:
-    """What ptxas says the kernel uses, per thread (registers, stack, spills) or block (shared), in bytes."""
+    """Resources of the kernel by ptxas, per thread (registers, stack, spills) or block (shared), in bytes."""
 
     registers: int = 0
     shared_bytes: int = 0
@@ -44,7 +46,7 @@ class Resources:
     constant_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Build:
     """The outcome of compiling: PTX for the emulator, or findings that say why there is none.
 
@@ -62,53 +64,56 @@ class Build:
     entry: str = ""
     constants: Named[int] = ()
     assumed: tuple[str, ...] = ()
-    """Those of the constants that the file does not define: it is launched with their defaults."""
+    """The constants that the file does not define: it is launched with their defaults."""
     instance: str = ""
-    """Which instance is graded, where the kernel is a template: ``matmul<16>``."""
+    """Name of the graded instance, where the kernel is a template: ``matmul<16>``."""
     implied: tuple[str, ...] = ()
-    """Those of ``assumed`` whose values its shared arrays imply: it is launched with these."""
+    """Names from ``assumed`` whose values its shared arrays imply: it is launched with these."""
     resources: Resources | None = None
     log: str = ""
     toolkit: str = ""
     seconds: Named[float] = ()
     error: str = ""
+    is_question: bool = False
+    """True if the error is due to what the submission itself asks for: its points stay in the maximum."""
     parameter_bytes: tuple[int, ...] = ()
-    """What each kernel parameter takes in the PTX: 8 where a student's `size_t` stands for an int32."""
+    """Size of each kernel parameter in the PTX: 8 where a student's `size_t` stands for an int32."""
     source_name: str = ""
-    """What the student's file is called in the PTX."""
+    """Name of the student's file in the PTX."""
     shared_shapes: Named[tuple[int, ...]] = ()
     """Extents of the kernel's shared arrays by their names in the source, where they are known."""
     parameters: tuple[str, ...] = ()
-    """What the file calls the kernel's parameters, empty where that is not known."""
+    """Names of the kernel's parameters in the file, empty where that is not known."""
     student_names: Named[str] = ()
     """The assignment's arrays that the file calls otherwise, each with the file's name for it."""
     program: bytes = b""
     """The executable, for a submission of kind ``program``; PTX and entry are empty then."""
     calls_device: bool = False
-    """Whether that program calls the CUDA runtime or driver, and so needs a GPU or the emulator."""
+    """True if that program calls the CUDA runtime or driver, and so needs a GPU or the emulator."""
     call_lines: tuple[tuple[int, int], ...] = ()
-    """Of a program for the emulator: to which address each call of the runtime returns, and its line."""
+    """Return address of each call of the runtime, and its line, for a program on the emulator."""
     others: Named[Build] = ()
     """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`.
 
     Of a program for the emulator its further sources by name: those with PTX are modules, in this order.
     """
     digest: str = ""
-    """Of ``ptx`` but for its names (`grader.ptx.facts`), where the build is kept without it."""
+    """Digest of ``ptx`` but for its names (`grader.simulation.ptx.facts`), where the build is kept without
+    it."""
     suspicions: tuple[Finding, ...] = ()
-    """What the text shows and may be meant, and else explains much: told only where something fails."""
+    """Probable causes that the text shows but may intend: reported only where something fails."""
 
     def label(self, array: str) -> str:
-        """What the student's kernel calls an array of the assignment."""
+        """Name of an array of the assignment in the student's kernel."""
         return dict(self.student_names).get(array, array)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstructionUse:
-    """Instructions of one sort in a kernel: how many there are, and the student's lines they stem from.
+    """Instructions of one sort in a kernel: their number, and the student's lines they stem from.
 
-    ``executed`` says to how many of them a thread came in any case; None where no case was run. ``lines`` are
-    those of all of them, for which ones ran may tell what hidden cases are like.
+    ``executed`` is the number of them that a thread reached in any case; None where no case was run.
+    ``lines`` are the lines of all of them, because the executed ones may reveal what hidden cases are like.
     """
 
     count: int = 0
@@ -117,13 +122,13 @@ class InstructionUse:
 
     @property
     def counts(self) -> bool:
-        """Whether there is anything of the sort that is executed, as far as that is known."""
+        """True if there is anything of the sort that is executed, as far as that is known."""
         return bool(self.count if self.executed is None else self.executed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Structure:
-    """What a kernel and the functions that it calls consist of, by the instructions of the default build.
+    """Structure of a kernel and the functions that it calls, by instructions of the default build.
 
     ``shared_loads`` and ``shared_stores`` count instructions that read and write shared memory,
     ``atomics`` those on global and shared memory, ``barriers`` those that wait for the block, ``shuffles``
@@ -143,7 +148,7 @@ class Structure:
     """The student's file, which the lines are in."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """A launch configuration; ``shared_bytes`` is dynamic shared memory per block."""
 
@@ -158,7 +163,7 @@ MOST_IN_BLOCK: Dim3 = (1024, 1024, 64)
 MOST_IN_GRID: Dim3 = (2**31 - 1, 65535, 65535)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Argument:
     """A kernel argument: an array (C order, its shape as the assignment names it) or a scalar.
 
@@ -172,24 +177,24 @@ class Argument:
     offset: int = 0
     """Elements between a multiple of 256 bytes, where ``cudaMalloc`` would put it, and the array's start."""
     pointers: Named[int] = ()
-    """Of a struct: for each array that it points to, at which byte the pointer is. What the value holds there
-    is how many bytes behind the start of the array it points."""
+    """Offset of the pointer to each array that a struct points to, in bytes. What the value holds there is
+    how many bytes behind the start of the array it points."""
     is_parameter: bool = True
     """False for an array that the kernel is not passed itself."""
     symbol: str = ""
     """The variable of the student's file that holds the array; empty where it has memory of its own."""
     student_name: str = ""
-    """What the student's kernel calls it, where that is not its ``name``."""
+    """Name in the student's kernel, where that is not its ``name``."""
 
     @property
     def label(self) -> str:
-        """Its name in findings: the student's own, for students look for it in their own lines."""
+        """Name in findings: the student's own, for students look for it in their own lines."""
         return self.student_name or self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counters:
-    """What a launch did, summed over all threads.
+    """Counters of a launch, summed over all threads.
 
     Bytes are those that threads asked for; sectors are the distinct 32-byte pieces per warp request;
     ``shared_bank_conflicts`` counts extra passes per warp request (0: conflict-free); ``flops`` counts an
@@ -208,16 +213,16 @@ class Counters:
     barriers: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineCounters:
-    """What one line of the source did to one array; its branches and barriers are under no array's name.
+    """Counters of one line of the source and one array; branches and barriers have no array's name.
 
     Requests, sectors and conflicts are those of warps, as in `Counters`; ``global_loads`` counts elements
     that threads loaded, ``global_loads_distinct`` the different ones among them in each block (both 0 where
-    nobody counted), ``global_atomics`` those that they updated by atomic operations (stores here, too).
-    Strides are bytes between neighbouring lanes in the first request that took more than one sector, or that
-    had a bank conflict (0: no regular one). ``branches`` counts warps that came to a branch,
-    ``divergent_branches`` those that parted there, ``barriers`` the threads that came to one.
+    not counted), ``global_atomics`` those that they updated by atomic operations (stores here, too). Strides
+    are bytes between neighbouring lanes in the first request that took more than one sector, or that had a
+    bank conflict (0: no regular one). ``branches`` counts warps that came to a branch, ``divergent_branches``
+    those that parted there, ``barriers`` the threads that came to one.
     """
 
     line: int
@@ -240,9 +245,9 @@ class LineCounters:
     barriers: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelCounters:
-    """What all launches of one kernel in a run of a program did together.
+    """Counters of all launches of one kernel in a run of a program, together.
 
     ``kernel`` is its name in the student's file, without arguments of a template. ``lines`` are there in the
     one visible case that was looked at so closely.
@@ -259,7 +264,7 @@ class KernelCounters:
 class HeapBlock(NamedTuple):
     """A block of ``malloc`` of a kernel: bytes ``start`` up to ``end`` of its memory, and what they hold.
 
-    ``content`` and ``written`` (a 1 for each byte that somebody wrote) are as long as the block.
+    ``content`` and ``written`` (a 1 for each byte that was written) are as long as the block.
     """
 
     start: int
@@ -268,9 +273,9 @@ class HeapBlock(NamedTuple):
     written: np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
-    """What one launch gave.
+    """Result of one launch.
 
     ``outputs`` are the ``out`` and ``inout`` arrays after it; ``changed_inputs`` names ``in`` arrays that
     it wrote to. ``completed`` is false where it was stopped (fault, time-out), and then a finding says why.
@@ -295,30 +300,30 @@ class Run:
     work: int = 0
     """The same, where steps over many lanes count more than once."""
     ended_blocks: int = 0
-    """How many blocks had come to their end with those that they ran beside; all of them if ``completed``."""
+    """Number of ended blocks with those that they ran beside; all of them if ``completed``."""
     ended_work: int = 0
-    """What of ``work`` they took."""
+    """Part of ``work`` that they took."""
     too_much_work: Clause | None = None
-    """Why it was given up: not because it hangs, but because it takes more work than its budget."""
+    """Reason why it was given up: not because it hangs, but because it takes more work than its budget."""
     lines: tuple[LineCounters, ...] = ()
     """Counters per source line, where they were asked for."""
     printed: str = ""
     """The beginning of what the kernel printed with `printf`, safe to be shown."""
     heap: tuple[HeapBlock, ...] = ()
-    """What the kernel, or one before it, took from the heap and did not free."""
+    """Blocks that the kernel, or one before it, took from the heap and did not free."""
     executed: frozenset[tuple[str, int]] = frozenset()
-    """Of the instructions that `Structure` counts those that were executed, by function and place in it."""
+    """The executed ones among the instructions that `Structure` counts, by function and place in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramRun:
-    """What one run of a program gave.
+    """Result of one run of a program.
 
     ``ending`` is how it ended: ``exit``, ``signal``, ``time``, ``memory`` or ``output-limit``;
     ``returncode`` is its exit status, or the number of the signal, negative. The streams are cut at their
     limit. ``files`` holds those of the files asked for that it left behind. ``reason`` says why it was
     stopped, where more is known of that than the limit; ``failed_call`` is the first call of the runtime that
-    failed, where the run came to no good end after it.
+    failed: an error where the run came to no good end after it, else a remark.
     """
 
     ending: str
@@ -331,7 +336,7 @@ class ProgramRun:
     failed_call: Finding | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Threshold:
     """A speedup to reach: ``fixed`` + ``of_solution`` times the model solution's speedup on the same device.
 
@@ -347,18 +352,18 @@ class Threshold:
         return float(self.fixed) + float(self.of_solution) * solution
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ratio:
-    """How many times as fast: the median of paired ratios, and the ends of its bootstrap interval."""
+    """Speedup: the median of paired ratios, and the ends of its bootstrap interval."""
 
     median: float
     low: float
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Timing:
-    """What the timed rounds of one submission gave.
+    """Result of the timed rounds of one submission.
 
     ``speedup``, ``control`` and ``solution`` are times of the ``baseline`` kernel divided by those of the
     submission, of the baseline itself (A/A: 1.00 on a quiet device), and of the model solution.
@@ -394,11 +399,11 @@ class Timing:
     shape: Named[int] = ()
     level: float = 0.99
     resources: Resources | None = None
-    """What ptxas says of the submission: only in a grade, beside what was timed of it."""
+    """Resources of the submission by ptxas: only in a grade, beside what was timed of it."""
 
     @property
     def roofline_share(self) -> float | None:
-        """How much of what the device could do the submission does, 0 to 1; None where nobody knows."""
+        """Share of the device's attainable speed that the submission reaches, 0 to 1; None where unknown."""
         milliseconds = dict(self.milliseconds).get("student", 0.0)
         return (
             self.floor_milliseconds / milliseconds

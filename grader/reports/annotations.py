@@ -1,4 +1,4 @@
-"""What is wrong, for tools that show it in the file: GitHub, GitLab, SARIF readers, editors.
+"""Annotations of mistakes, for tools that show them in the file: GitHub, GitLab, SARIF readers, editors.
 
     github   workflow commands, ``::error file=…,line=…,title=…::message`` (GitHub Actions, workflow commands)
     gitlab   code quality: an array of issues (GitLab, "Code Quality report format")
@@ -12,28 +12,29 @@ is said at the first one.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import text_of
+from grader.base.records import frozen
+from grader.base.text import headline, one_line
 from grader.model import FindingCode, Severity, Verdict
+from grader.model.messages import text_of
 from grader.reports import wording
-from grader.reports.audience import student_view
-from grader.reports.text import title
+from grader.reports.selection import selected
 from grader.reports.wording import in_its_words
-from grader.text import headline, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from grader.model import Finding, Grade
+    from grader.reports.selection import Selection
 
 _LONGEST = 2000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Annotation:
     """One thing to show in a file: ``rule`` is the id of the mistake, of the finding or of the item."""
 
@@ -45,18 +46,19 @@ class Annotation:
     hint: str = ""
     severity: Severity = Severity.ERROR
     before_hint: str = "try:"
-    """In the language of the grade."""
+    """Words before a hint, in the language of the grade."""
 
 
 @in_its_words
 def annotations_of(grade: Grade, path: str) -> tuple[Annotation, ...]:
-    """What a student may see of a grade: first what explains the rest, then each finding once.
+    """Annotations that a student may see: first what explains the rest, then each item's findings.
 
     ``path`` is the submission's own file, as it shall be called; others are called as they lie beside it.
     """
-    shown = student_view(grade)
-    if shown.verdict is Verdict.ERROR:
-        why = one_line(text_of("not-graded-file", reason=shown.error), _LONGEST)
+    shown = selected(grade)
+    if shown.grade.verdict is Verdict.ERROR:
+        key = "not-graded-yet" if shown.grade.is_question else "not-graded-file"
+        why = one_line(text_of(key, reason=shown.grade.error), _LONGEST)
         return (Annotation("grader-error", text_of("not-graded"), path, 1, why, severity=Severity.WARNING),)
     before_hint = text_of("try")
     return tuple(
@@ -66,22 +68,21 @@ def annotations_of(grade: Grade, path: str) -> tuple[Annotation, ...]:
     )
 
 
-def _annotations(grade: Grade, path: str) -> Iterator[Annotation]:
-    cause = grade.cause
+def _annotations(shown: Selection, path: str) -> Iterator[Annotation]:
+    cause = shown.start.cause if shown.start else None
     if cause is not None and cause.line:
         message = one_line(cause.message, _LONGEST)
         yield Annotation(
             cause.code, text_of("start-here"), path, cause.line, message, one_line(cause.hint, _LONGEST)
         )
-    for item in grade.items:
-        result = item.result
-        name = one_line(f"{title(item)}: {wording.of_item(item)}")
-        lines = [finding for finding in result.findings if finding.line]
-        for finding in lines:
-            yield _of_finding(finding, name, path, grade.submission_file, result.hint)
-        if result.verdict is Verdict.FAIL and result.judged and not lines:
-            message = one_line(headline(result.message), _LONGEST)
-            yield Annotation(result.item.id, name, path, 1, message, one_line(result.hint, _LONGEST))
+    for item in shown.items:
+        name = one_line(f"{item.title}: {wording.of_item(item.item)}")
+        for finding in item.all_findings:
+            if finding.line:
+                yield _of_finding(finding, name, path, shown.grade.submission_file, item.hint)
+        if item.fails and not any(finding.line for finding in item.result.findings):
+            message = one_line(headline(item.result.message), _LONGEST)
+            yield Annotation(item.result.item.id, name, path, 1, message, one_line(item.hint, _LONGEST))
 
 
 def _of_finding(finding: Finding, name: str, path: str, file: str, hint: str) -> Annotation:
@@ -92,7 +93,7 @@ def _of_finding(finding: Finding, name: str, path: str, file: str, hint: str) ->
 
 
 def _beside(path: str, file: str, other: str) -> str:
-    """What another file of a submission is called where its own ``file`` is called ``path``."""
+    """Name of another file of a submission where its own ``file`` is called ``path``."""
     folder = path.removesuffix(file)
     return f"{folder}{other}" if path.endswith(file) and not other.startswith("/") else other
 

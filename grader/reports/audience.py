@@ -1,37 +1,51 @@
-"""What a student may see of a grade.
+"""The part of a grade that a student may see.
 
-A hidden case or item shows its title and its verdict. Its shape, values, counters and speed, measured or
-estimated, would give it away. The checks write their messages for students to begin with (they quote visible
-cases only); this is where everything else is left out, and where a message that names a hidden case all the
-same is caught.
+A hidden item shows its title and its verdict. Of hidden cases an item shows one bit: whether all of those
+that it looks at pass. They are one case here, in place of all of them, and the sentences are those that were
+made for students when the grade was judged (`grader.grading.checks.secrecy`); a grade without such sentences
+gets fixed ones. Shapes, values, counters, times and single verdicts of hidden cases are in no view, nor is
+the speed, measured or estimated, where its item is hidden.
 
-``after_due_date`` and ``after_published`` count as hidden until somebody says that they are released: a
-report does not know whether the day has come. What is ``hidden`` stays hidden for good. What items say was
-written when the cases were hidden; `grader.batch.rescore` has it said anew where evidence was kept.
+``after_due_date`` and ``after_published`` count as hidden until they are declared released: a report does not
+know whether the day has come. What is ``hidden`` stays hidden for good. What items say was written when the
+cases were hidden; `grader.classroom.batch.rescore` judges it anew where evidence was kept.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from grader.messages import text_of
-from grader.model import CaseGrade, Cause, Counters, Finding, Grade, ItemGrade, Named, Verdict, Visibility
+from grader.grading.checks.secrecy import GRAVEST, verdict_together
+from grader.model import (
+    Case,
+    CaseGrade,
+    Cause,
+    CheckResult,
+    Counters,
+    Finding,
+    Grade,
+    ItemGrade,
+    Named,
+    StudentResults,
+    Verdict,
+    Visibility,
+)
+from grader.model.messages import text_of
 from grader.reports.wording import in_its_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
 Released: TypeAlias = Literal["", "due_date", "published"]
-"""What has come since the work was graded; when grades are published, the due date is over."""
+"""Event that has come since the work was graded; when grades are published, the due date is over."""
 
 SHOWN: dict[Released, frozenset[Visibility]] = {
     "": frozenset({Visibility.VISIBLE}),
     "due_date": frozenset({Visibility.VISIBLE, Visibility.AFTER_DUE_DATE}),
     "published": frozenset({Visibility.VISIBLE, Visibility.AFTER_DUE_DATE, Visibility.AFTER_PUBLISHED}),
 }
-"""What a student may see when."""
+"""Visibilities that a student may see after each event."""
 
 FAILED = {Verdict.FAIL, Verdict.ERROR}
 WORDS = {
@@ -40,90 +54,146 @@ WORDS = {
     Verdict.SKIP: "item-is-skipped",
     Verdict.ERROR: "item-is-in-error",
 }
-"""The texts of an item of which nothing else may be told; ``-hidden`` where its cases are hidden."""
+"""The texts of an item of which nothing else may be reported; ``-hidden`` where its cases are hidden."""
 
 
 @in_its_words
 def student_view(grade: Grade, released: Released = "") -> Grade:
     """Leave out what is hidden, the seeds, and which tools looked; scores and verdicts stay as they are.
 
-    Hidden cases lose their ids too, which often tell the shape: they become ``hidden-1``, ``hidden-2``…
+    The view of a view is the same view.
     """
     shown = SHOWN[released]
-    hidden = [case.case.id for case in grade.cases if case.case.visibility not in shown]
-    alias = {case_id: f"hidden-{number}" for number, case_id in enumerate(hidden, start=1)}
+    hidden = frozenset(case.case.id for case in grade.cases if case.case.visibility not in shown)
     speed_is_hidden = _speed_is_hidden(grade, shown)
+    shared = _texts(grade, hidden)
+    items = tuple(
+        _item(grade, item, result, hidden, shown)
+        for item, result in zip(grade.items, shared.results, strict=True)
+    )
+    cause = _cause(grade, shared.cause, shown)
     return replace(
         grade,
         seed=0,
-        items=tuple(_item(item, alias, shown) for item in grade.items),
-        cases=tuple(_case(case, alias) for case in grade.cases),
+        items=items,
+        cases=(*_visible(grade, hidden), *_together(grade, items, hidden)),
         timing=None if speed_is_hidden else grade.timing,
         estimate=None if speed_is_hidden else grade.estimate,
         witnesses=(),
-        error=_error(grade, alias),
+        seconds=(),
+        error=shared.error,
         evidence=None,
-        cause=_cause(grade, alias, shown),
+        cause=cause,
+        for_student=StudentResults(tuple(item.result for item in items), cause, shared.error),
     )
 
 
-def _error(grade: Grade, alias: Mapping[str, str]) -> str:
-    """What may be told of errors of ours: those of a hidden case name instructions that the kernel chose.
+def _texts(grade: Grade, hidden: Collection[str]) -> StudentResults:
+    """Texts that may be shown of the items: as judged for students, or in fixed words, item by item."""
+    if not hidden and grade.for_student is None:
+        return StudentResults(tuple(item.result for item in grade.items), grade.cause, grade.error)
+    if grade.for_student is not None and len(grade.for_student.results) == len(grade.items):
+        return grade.for_student
+    cases = [case.case for case in grade.cases if case.case.id in hidden]
+    fixed = tuple(_without(item.result, cases) for item in grade.items)
+    why = "question-hidden" if grade.is_question else "grader-error-hidden"
+    return StudentResults(fixed, error=text_of(why) if grade.error else "")
 
-    One that names a hidden case, such as the oracle's, may say of what shape it is.
-    """
-    if _names_hidden(grade.error, alias):
-        return text_of("grader-error-hidden")
-    broken = {case.case.id for case in grade.cases if case.verdict is Verdict.ERROR}
-    if not grade.error or not broken & set(alias):
-        return grade.error
-    return text_of("grader-error" if broken - set(alias) else "grader-error-hidden")
+
+def _without(result: CheckResult, hidden: Iterable[Case]) -> CheckResult:
+    """A result in words in which nothing of these cases can be."""
+    if result.item.check == "compile" or not any(map(result.item.looks_at, hidden)):
+        return result
+    if not result.judged:
+        return replace(result, hint="", findings=())
+    return _in_fixed_words(result, "-hidden")
 
 
-def _cause(grade: Grade, alias: Mapping[str, str], shown: Collection[Visibility]) -> Cause | None:
-    """What explains the rest, unless its item is hidden or it quotes a hidden case."""
-    cause = grade.cause
-    if cause is None or _names_hidden(cause.message + cause.hint, alias):
-        return None
+def _in_fixed_words(result: CheckResult, suffix: str = "") -> CheckResult:
+    message = text_of(f"{WORDS[result.verdict]}{suffix}")
+    return replace(
+        result, message=message, message_staff="", hint="", findings=(), amounts=None, estimated=False
+    )
+
+
+def _cause(grade: Grade, cause: Cause | None, shown: Collection[Visibility]) -> Cause | None:
+    """Finding that explains the rest, unless its item is hidden."""
     items = {item.result.item.id: item.result.item for item in grade.items}
-    return cause if cause.item in items and items[cause.item].visibility in shown else None
+    if cause is None or cause.item not in items:
+        return None
+    return cause if items[cause.item].visibility in shown else None
 
 
 def _speed_is_hidden(grade: Grade, shown: Collection[Visibility]) -> bool:
-    """Tell whether an item that judges the speed may not be looked into: the numbers would tell it."""
+    """Tell whether an item that judges the speed may not be looked into: the numbers would reveal it."""
     items = [item.result.item for item in grade.items]
     return any(item.check == "speedup" and item.visibility not in shown for item in items)
 
 
-def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:
-    case = replace(grade.case, seed=0)
-    if case.id not in alias:
-        return replace(grade, case=case)
-    bare = replace(
-        case, id=alias[case.id], shape=(), inputs="", arguments=(), stdin="", kernel="", files=(), sizes=()
-    )
-    return CaseGrade(bare, grade.verdict, None, None, 0.0, Counters(), too_much_work=grade.too_much_work)
+def _visible(grade: Grade, hidden: Collection[str]) -> Iterator[CaseGrade]:
+    for case in grade.cases:
+        if case.case.id not in hidden:
+            yield replace(case, case=replace(case.case, seed=0))
 
 
-def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibility]) -> ItemGrade:
-    result = grade.result
-    verdicts: Named[Verdict] = tuple(
-        (alias.get(case, case), verdict) for case, verdict in result.case_verdicts
+def _together(grade: Grade, items: Iterable[ItemGrade], hidden: Collection[str]) -> Iterator[CaseGrade]:
+    """All hidden cases as one, if there are any, with what items show of them."""
+    cases = [case for case in grade.cases if case.case.id in hidden]
+    if not cases:
+        return
+    name = text_of("hidden-cases-together")
+    verdicts = {verdict for item in items for case, verdict in item.result.case_verdicts if case == name}
+    verdict = next((verdict for verdict in GRAVEST if verdict in verdicts), Verdict.SKIP)
+    tags = tuple(dict.fromkeys(tag for case in cases for tag in case.case.tags))
+    one = Case(name, (), tags, Visibility.HIDDEN, "", 0)
+    open_items = any(item.result.verdict is Verdict.SKIP and not item.result.needs_gpu for item in items)
+    given_up = open_items and any(case.too_much_work for case in cases)
+    yield CaseGrade(one, verdict, None, None, 0.0, Counters(), too_much_work=given_up)
+
+
+def _item(
+    grade: Grade,
+    item_grade: ItemGrade,
+    shared: CheckResult,
+    hidden: Collection[str],
+    shown: Collection[Visibility],
+) -> ItemGrade:
+    """The item with its own verdict and points, and what is ``shared`` of it."""
+    result = replace(
+        item_grade.result,
+        message=shared.message,
+        hint=shared.hint,
+        findings=tuple(
+            _without_withheld_steps(finding, shown)
+            for finding in shared.findings
+            if finding.case not in hidden
+        ),
+        amounts=shared.amounts,
+        estimated=shared.estimated,
+        message_staff=shared.message_staff,
+        case_verdicts=_verdicts(grade, item_grade.result, shared, hidden),
     )
-    item = replace(result.item, cases=tuple(alias.get(name, name) for name in result.item.cases), options=())
-    findings = tuple(
-        _without_withheld_steps(finding, shown) for finding in result.findings if finding.case not in alias
+    names = dict.fromkeys(
+        text_of("hidden-cases-together") if name in hidden else name for name in result.item.cases
     )
-    result = replace(result, item=item, findings=findings, case_verdicts=verdicts)
-    if item.visibility not in shown:
-        message = text_of(WORDS[result.verdict])
-        item = replace(item, hint="")
-        result = replace(result, item=item, message=message, message_staff="", hint="", findings=())
-        result = replace(result, case_verdicts=(), amounts=None, estimated=False)
-    elif _names_hidden(result.message + result.hint, alias):
-        message = text_of(f"{WORDS[result.verdict]}-hidden")
-        result = replace(result, message=message, hint=item.hint)
-    return replace(grade, result=result)
+    result = replace(result, item=replace(result.item, cases=tuple(names), options=()))
+    if result.item.visibility not in shown:
+        result = replace(_in_fixed_words(result), case_verdicts=(), item=replace(result.item, hint=""))
+    return replace(item_grade, result=result)
+
+
+def _verdicts(
+    grade: Grade, result: CheckResult, shared: CheckResult, hidden: Collection[str]
+) -> Named[Verdict]:
+    """The verdicts of visible cases, of released ones, and one of all hidden ones that the item looks at."""
+    if not shared.case_verdicts and not result.case_verdicts:
+        return ()
+    waited = {case.case.id for case in grade.cases if not case.case.is_visible} - set(hidden)
+    released = {case: verdict for case, verdict in result.case_verdicts if case in waited}
+    verdicts = released | {case: verdict for case, verdict in shared.case_verdicts if case not in hidden}
+    if any(case.case.id in hidden and result.item.looks_at(case.case) for case in grade.cases):
+        verdicts[text_of("hidden-cases-together")] = verdict_together(result, hidden)
+    return tuple(verdicts.items())
 
 
 def _without_withheld_steps(finding: Finding, shown: Collection[Visibility]) -> Finding:
@@ -131,8 +201,3 @@ def _without_withheld_steps(finding: Finding, shown: Collection[Visibility]) -> 
     if not finding.withheld or Visibility.AFTER_PUBLISHED in shown:
         return finding
     return replace(finding, steps=())
-
-
-def _names_hidden(text: str, alias: Mapping[str, str]) -> bool:
-    """Tell whether ``text`` quotes a hidden case; ids are often plain words, so the quotes matter."""
-    return any(case in text and re.search(rf"[`'\"]{re.escape(case)}[`'\"]", text) for case in alias)

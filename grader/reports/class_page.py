@@ -12,7 +12,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from grader.messages import templates_of, text_of
+from grader.base.text import one_line, source_line
+from grader.model.messages import templates_of, text_of
 from grader.reports import pictures, wording
 from grader.reports.class_statistics import (
     case_catches,
@@ -22,11 +23,10 @@ from grader.reports.class_statistics import (
     share,
     shared_causes,
 )
-from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
+from grader.reports.class_table import handed_in_anew, item_titles, lookalikes, mark_of, note, score_of
 from grader.reports.pages import asset, page
-from grader.reports.text import case_name
-from grader.reports.wording import in_their_words, look
-from grader.text import one_line, source_line
+from grader.reports.selection import case_name
+from grader.reports.wording import in_their_words, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,21 +34,20 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from grader.course.similarity import Alike
-    from grader.model import Grade, ItemGrade
+    from grader.model import Alike, Grade, ItemGrade
     from grader.reports.class_statistics import CauseGroup, ItemOutcomes, Scores, SharedCause
 
     SourceOf = Callable[[Grade], Sequence[str]]
 
 REFRESH_SECONDS = 15
-"""How often the page loads itself again while the batch runs."""
+"""Seconds after which the page loads itself again while the batch runs."""
 
 MOST_NAMES = 12
 """Ids that a group shows before it is opened."""
 
 MOST_FREQUENT = 7
 SHORT_TITLE = 38
-"""How many mistakes the overview names, and in how many characters."""
+"""Number of mistakes that the overview names, and maximum number of characters of a name."""
 
 NAME, NOTE, WIDEST = 16, 13, 18
 """The least width of the first and the last column in rem, and the largest of another one in characters."""
@@ -58,7 +57,7 @@ AROUND = 1
 
 
 STATES = ("look", "full", "partly", "nothing", "excused")
-"""What a submission is to whoever looks through the class; ``class-state-`` begins the name of its word."""
+"""States of a submission in the overview of the class; ``class-state-`` begins the name of its word."""
 
 
 class SubmissionRow(NamedTuple):
@@ -91,7 +90,7 @@ def render(
     timed = any(map(wording.measured, grades))
     sections = sorted({row.section for row in rows} - {""})
     any_late = any(row.late for row in rows)
-    sentences = list(lookalikes([grade.submission_id for grade in grades]))
+    sentences = [*lookalikes([grade.submission_id for grade in grades]), *handed_in_anew(grades)]
     return page(
         "class.html.j2",
         script=asset("class.js"),
@@ -123,7 +122,7 @@ def render(
         any_late=any_late,
         shown_of=templates_of(["class-shown"])["class-shown"],
         states=[(name, sum(row.state == name for row in rows)) for name in STATES],
-        look=look,
+        look=lambda item: state_of(item).look,
         mark_of=mark_of,
         lookalikes=sentences,
         most_names=MOST_NAMES,
@@ -173,10 +172,10 @@ def _row(grade: Grade, items: Sequence[str], cause: int | None) -> SubmissionRow
 
 
 def _state(grade: Grade) -> str:
-    """Which of `STATES` a submission is in."""
+    """The state of a submission, one of `STATES`."""
     if grade.excused:
         return "excused"
-    if grade.verdict == "error" or grade.took_too_much_work:
+    if grade.verdict == "error" or grade.took_too_much_work or grade.has_question:
         return "look"
     if grade.score >= grade.max_score:
         return "full"
@@ -204,7 +203,7 @@ def _histogram(scores: Scores) -> Markup:
 def _of_most(grades: Sequence[Grade], value: Fraction) -> str:
     """A share of what could be had, in points where that is the same for all, else in percent."""
     most = {grade.max_score for grade in counting(grades)}
-    return wording.shown(value * most.pop()) if len(most) == 1 else f"{float(100 * value):.3g} %"
+    return wording.points_text(value * most.pop()) if len(most) == 1 else f"{float(100 * value):.3g} %"
 
 
 def _outcome_bar(outcomes: ItemOutcomes) -> Markup:
@@ -223,7 +222,7 @@ def _excerpt(cause: SharedCause, source_of: SourceOf | None) -> list[tuple[int, 
 
 
 def _message(cause: SharedCause) -> str:
-    """What the example is told."""
+    """Message of the example."""
     grade = cause.example
     return one_line(grade.cause.message if grade.cause else note(grade), 400)
 
@@ -236,13 +235,13 @@ def _addresses(group: CauseGroup, grades: Sequence[Grade]) -> str:
 
 
 def _to_paste(group: CauseGroup) -> str:
-    """What goes into adjustments.yaml for one comment for all of a group."""
+    """Text for adjustments.yaml that gives one comment to all of a group."""
     ids = ", ".join(json.dumps(name, ensure_ascii=False) for name in group.ids)
     return f'groups:\n  - students: [{ids}]\n    comment: ""\n    by: ""\n'
 
 
 MOST_LINES = 300
-"""Of a file that are shown."""
+"""Maximum number of lines of a file that are shown."""
 
 
 _DIGEST = re.compile(r'<meta name="digest" content="([0-9a-f]+)">')
@@ -270,7 +269,7 @@ def render_similar(
     digest: str = "",
     more: int = 0,
 ) -> str:
-    """Write the page; ``sources`` are the files' lines, and ``digest`` tells what it is made of.
+    """Write the page; ``sources`` are the files' lines, and ``digest`` identifies its inputs.
 
     ``more`` is how many pairs there are beside these.
     """

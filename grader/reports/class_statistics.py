@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import quantiles
 from typing import TYPE_CHECKING
 
-from grader.messages import text_of
-from grader.mistakes import bundled_texts
+from grader.base.records import frozen
+from grader.base.text import headline
 from grader.model import FindingCode, FindingKind, Verdict
-from grader.reports.audience import FAILED
-from grader.text import headline
+from grader.model.messages import text_of
+from grader.model.mistakes import bundled_texts
+from grader.reports.audience import FAILED as FAILING
+from grader.reports.selection import failing
+from grader.reports.wording import FAILED, PARTLY, PASSED, WAITING, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
 
 BINS = 10
 _OF_THE_COMPILER = (FindingCode.UNSPECIFIED, FindingCode.COMPILER_MESSAGE)
-"""The codes of findings that are told in the compiler's own words."""
+"""The codes of findings that are reported in the compiler's own words."""
 _ONE = Fraction(1)
 _IN_QUOTES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'")
 """The names in what a compiler says."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scores:
     """Scores as shares of what could be had; ``counts`` count ten equal parts, full marks in the last."""
 
@@ -43,9 +45,9 @@ class Scores:
     full: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemOutcomes:
-    """In how many submissions an item came to what; all else (skipped, an error of ours) is left out."""
+    """Number of submissions by outcome of an item; all else (skipped, an error of ours) is left out."""
 
     item: str
     title: str
@@ -57,11 +59,11 @@ class ItemOutcomes:
 
     @property
     def judged(self) -> int:
-        """How many could earn its points."""
+        """Number of submissions that could earn its points."""
         return self.passed + self.partly + self.failed + self.waiting
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CauseGroup:
     """Submissions with one cause, the same outcome of every item and the same codes of findings.
 
@@ -75,13 +77,13 @@ class CauseGroup:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Their ids, in the order of the class."""
+        """Ids of the submissions, in the order of the class."""
         return tuple(grade.submission_id for grade in self.grades)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedCause:
-    """What explains why submissions lose points, and whose; ``line`` is that of the first one's file."""
+    """Cause of lost points, and the submissions that share it; ``line`` is that of the first one's file."""
 
     key: str
     title: str
@@ -95,21 +97,21 @@ class SharedCause:
 
     @property
     def is_of_one(self) -> bool:
-        """Whether nobody else has it."""
+        """True if only one submission has it."""
         return len(self.ids) == 1
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Who has it, those with the same outcome side by side."""
+        """Submissions that have it, those with the same outcome side by side."""
         return tuple(name for group in self.groups for name in group.ids)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CaseCatch:
-    """How many submissions fail in a case, and how many in no other."""
+    """Number of submissions that fail in a case, and number of those that fail in no other."""
 
     case: CaseGrade
-    """As one of them has it."""
+    """The case, as one of the submissions has it."""
     failing: int
     alone: int
 
@@ -125,7 +127,7 @@ def share(grade: Grade) -> Fraction:
 
 
 def scores_of(grades: Sequence[Grade]) -> Scores | None:
-    """Where the scores lie; None where nobody has one."""
+    """Distribution of the scores; None where there is none."""
     shares = sorted(share(grade) for grade in counting(grades))
     if not shares:
         return None
@@ -137,34 +139,31 @@ def scores_of(grades: Sequence[Grade]) -> Scores | None:
     return Scores(tuple(counts[index] for index in range(BINS)), mean, lower, median, upper, full)
 
 
+OUTCOMES = {PASSED: "passed", PARTLY: "partly", FAILED: "failed", WAITING: "waiting"}
+"""The states of an item that could earn its points; all else is not judged."""
+
+
 def outcome(item: ItemGrade) -> str:
-    """What became of an item: ``passed``, ``partly``, ``failed`` or ``waiting``; empty if not judged."""
-    result = item.result
-    if result.verdict is Verdict.PASS:
-        return "passed"
-    if result.verdict is not Verdict.FAIL:
-        return ""
-    if not result.judged:
-        return "waiting"
-    return "partly" if item.points > 0 else "failed"
+    """Outcome of an item: ``passed``, ``partly``, ``failed`` or ``waiting``; empty if not judged."""
+    return OUTCOMES.get(state_of(item), "")
 
 
 def item_outcomes(grades: Sequence[Grade]) -> list[ItemOutcomes]:
-    """What became of every item, in the order of the rubric."""
+    """Outcomes of every item, in the order of the rubric."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     titles: dict[str, str] = {}
     for grade in counting(grades):
         for item in grade.items:
             titles.setdefault(item.result.item.id, item.result.item.title)
             counts[item.result.item.id][outcome(item)] += 1
-    kinds = ("passed", "partly", "failed", "waiting")
     return [
-        ItemOutcomes(item, title, *(counts[item][kind] for kind in kinds)) for item, title in titles.items()
+        ItemOutcomes(item, title, *(counts[item][kind] for kind in OUTCOMES.values()))
+        for item, title in titles.items()
     ]
 
 
 def shared_causes(grades: Sequence[Grade]) -> list[SharedCause]:
-    """What costs points, the most frequent first; in it the largest group first."""
+    """Causes of lost points, the most frequent first; in it the largest group first."""
     by_cause: dict[tuple[str, str], list[Grade]] = defaultdict(list)
     for grade in counting(grades):
         if cause := cause_of(grade):
@@ -177,14 +176,14 @@ def shared_causes(grades: Sequence[Grade]) -> list[SharedCause]:
 
 
 def cause_of(grade: Grade) -> tuple[str, str] | None:
-    """What explains most of what a submission loses, as a key and a title; None where it loses nothing."""
-    failing = _failing(grade)
-    if not failing:
+    """Main cause of a submission's lost points, as a key and a title; None where it loses nothing."""
+    items = failing(grade)
+    if not items:
         return None
     if grade.cause is not None:
         return grade.cause.code, grade.cause.title or _title(grade.cause.code)
-    item = failing[0].result.item.id
-    finding = next(iter(failing[0].result.findings), None)
+    item = items[0].result.item.id
+    finding = next(iter(items[0].result.findings), None)
     return _of_finding(finding) or (f"{item} fails", text_of("cause-of-item", item=item))
 
 
@@ -203,12 +202,6 @@ def _of_finding(finding: Finding | None) -> tuple[str, str] | None:
     return (code, text_of("cause-of-code", what=what, code=code)) if code else None
 
 
-def _failing(grade: Grade) -> list[ItemGrade]:
-    """The items that fail, those that count first: extra credit explains nothing."""
-    failing = [item for item in grade.items if outcome(item) in {"partly", "failed"}]
-    return sorted(failing, key=lambda item: not item.result.item.counts)
-
-
 def _title(code: str) -> str:
     """The name of a mistake, or its code in words: of grades that do not keep what the course calls it."""
     bundled = bundled_texts()
@@ -220,7 +213,7 @@ def _line(grade: Grade) -> int | None:
     """The line to look at, in the student's file."""
     if grade.cause is not None and grade.cause.line is not None:
         return grade.cause.line
-    findings: list[Finding] = [finding for item in _failing(grade) for finding in item.result.findings]
+    findings: list[Finding] = [finding for item in failing(grade) for finding in item.result.findings]
     return next((finding.line for finding in findings if finding.line), None)
 
 
@@ -239,19 +232,19 @@ def _group(grades: Sequence[Grade]) -> CauseGroup:
     for grade in grades:
         if grade.evidence is not None and grade.evidence.build.digest:
             by_code[grade.evidence.build.digest].append(grade.submission_id)
-    lost = tuple(item.result.item.id for item in grades[0].items if outcome(item) in {"partly", "failed"})
+    lost = tuple(item.result.item.id for item in grades[0].items if state_of(item) in {PARTLY, FAILED})
     return CauseGroup(tuple(grades), lost, tuple(tuple(ids) for ids in by_code.values() if len(ids) > 1))
 
 
 def case_catches(grades: Sequence[Grade]) -> list[CaseCatch]:
-    """What each case catches, in the order of the assignment."""
+    """Catches of each case, in the order of the assignment."""
     cases: dict[str, CaseGrade] = {}
-    failing: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     alone: Counter[str] = Counter()
     for grade in counting(grades):
-        fails = [one.case.id for one in grade.cases if one.verdict in FAILED]
-        failing.update(fails)
+        fails = [one.case.id for one in grade.cases if one.verdict in FAILING]
+        counts.update(fails)
         alone.update(fails if len(fails) == 1 else ())
         for one in grade.cases:
             cases.setdefault(one.case.id, one)
-    return [CaseCatch(case, failing[name], alone[name]) for name, case in cases.items()]
+    return [CaseCatch(case, counts[name], alone[name]) for name, case in cases.items()]

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from grader.messages import text_of
+from grader.base.text import headline, one_line, quoted
+from grader.grading.submission.items import looks
 from grader.model import FindingKind, Verdict
+from grader.model.messages import text_of
 from grader.reports import wording
 from grader.reports.excerpts import lines_of
 from grader.reports.layout import Page, Piece
-from grader.reports.wording import MARKS, NOT_JUDGED, in_their_words, look
-from grader.submission.items import looks
-from grader.text import headline, one_line
+from grader.reports.wording import MARKS, NOT_JUDGED, in_their_words, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -61,7 +61,7 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     room = max((cell_len(name) for name in [text_of("class-submission"), *names]), default=0)
     scores = [score_of(grade) for grade in grades]
     score_room = max((len(score) for score in [text_of("class-score"), *scores]), default=0)
-    narrowest = [max((len(_shown(grade, item)) for grade in grades), default=1) for item in items]
+    narrowest = [max((len(_mark(grade, item)) for grade in grades), default=1) for item in items]
     speeds = _speeds(grades)
     fixed = room + score_room + 4 + len(speeds[0])
     headings, columns = _headings(list(items), narrowest, width - fixed)
@@ -71,16 +71,16 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
         cells = _cells(grade, list(items), columns)
         page.line(f"{set_cell_size(name, room)}  {score:>{score_room}}  {fast}", *cells, note(grade))
     page.blank()
-    waiting = any(look(item.result) is NOT_JUDGED for grade in grades for item in grade.items)
+    waiting = any(state_of(item).look is NOT_JUDGED for grade in grades for item in grade.items)
     _legend(page, items, numbered=headings.startswith("1 "), waiting=waiting)
     page.paragraph(_summary(grades))
-    for sentence in lookalikes([grade.submission_id for grade in grades]):
+    for sentence in (*lookalikes([grade.submission_id for grade in grades]), *handed_in_anew(grades)):
         page.paragraph(one_line(sentence))
     return page.text()
 
 
 def _name(submission: str, limit: int) -> str:
-    """An id as a row has room for it: its end stays, where platforms write the number that tells it apart."""
+    """An id as a row has room for it: its end stays, where platforms write the distinguishing number."""
     name = one_line(submission)
     return name if len(name) <= limit else f"{name[: limit - _END - 1]}…{name[-_END:]}"
 
@@ -118,7 +118,7 @@ def score_of(grade: Grade) -> str:
     """`60/75`, or the mark of an error of ours."""
     if grade.verdict == Verdict.ERROR:
         return MARKS[Verdict.ERROR]
-    return f"{wording.shown(grade.score)}/{wording.shown(grade.max_score)}"
+    return f"{wording.points_text(grade.score)}/{wording.points_text(grade.max_score)}"
 
 
 def _speeds(grades: Sequence[Grade]) -> list[str]:
@@ -149,17 +149,17 @@ def _cells(grade: Grade, ids: list[str], columns: list[int]) -> list[Piece]:
 def _cell(item: ItemGrade | None, column: int) -> Piece:
     if item is None:
         return " " * column
-    return f"{mark_of(item):<{column}}", look(item.result).style
+    return f"{mark_of(item):<{column}}", state_of(item).look.style
 
 
 def mark_of(item: ItemGrade) -> str:
     """The verdict, or the points where there is partial credit."""
     verdict = item.result.verdict
     partial = verdict == Verdict.FAIL and item.points != 0
-    return wording.shown(item.points) if partial else look(item.result).mark
+    return wording.points_text(item.points) if partial else state_of(item).look.mark
 
 
-def _shown(grade: Grade, item_id: str) -> str:
+def _mark(grade: Grade, item_id: str) -> str:
     return next((mark_of(item) for item in grade.items if item.result.item.id == item_id), "")
 
 
@@ -188,9 +188,16 @@ def _summary(grades: Sequence[Grade]) -> str:
 
 
 _NUMBERED = re.compile(r"-\d+$")
-"""What an id gets behind it where another one looks the same (`grader.submission.items.ids`)."""
+"""Suffix of an id where another one looks the same (`grader.grading.submission.items.ids`)."""
 
 _MOST_LETTERS = 3
+
+
+def handed_in_anew(grades: Sequence[Grade]) -> Iterator[str]:
+    """A sentence about those whose points were set by hand for what they had handed in before, if any."""
+    names = [grade.submission_id for grade in grades if any(map(grade.is_of_earlier, grade.adjustments))]
+    if names:
+        yield text_of("handed-in-anew", names=quoted(names))
 
 
 def lookalikes(ids: Sequence[str]) -> Iterator[str]:
@@ -270,7 +277,7 @@ def _late(grade: Grade) -> str:
 
 
 def _adjusted(grade: Grade) -> str:
-    return "; ".join(map(wording.adjustment, grade.adjustments))
+    return "; ".join(wording.adjustments(grade))
 
 
 def spreadsheet_cell(text: str) -> str:
@@ -286,16 +293,16 @@ def _heading(item: str) -> str:
 
 def _row(grade: Grade, items: list[str], *, timed: bool) -> list[str]:
     earned = {
-        item.result.item.id: "" if item.result.verdict in UNJUDGED else wording.shown(item.points)
+        item.result.item.id: "" if item.result.verdict in UNJUDGED else wording.points_text(item.points)
         for item in grade.items
     }
     fast = wording.measured(grade)
     return [
         spreadsheet_cell(grade.submission_id),
         spreadsheet_cell(grade.submission_file),
-        "" if grade.verdict == Verdict.ERROR else wording.shown(grade.score),
-        wording.shown(grade.max_score),
-        wording.shown(grade.skipped_points),
+        "" if grade.verdict == Verdict.ERROR else wording.points_text(grade.score),
+        wording.points_text(grade.max_score),
+        wording.points_text(grade.skipped_points),
         grade.verdict.value,
         *([f"{fast.median:.4f}" if fast else ""] if timed else []),
         *(earned.get(item, "") for item in items),

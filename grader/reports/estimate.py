@@ -1,4 +1,4 @@
-"""An estimated speed as reports tell it: beside the baseline, what limits it, what would help; or why not.
+"""Reports of an estimated speed: beside the baseline, what limits it, what would help; or why not.
 
 Lines are those of the student's file. Of the baseline, whose file is the staff's, none is named.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.checks.credit import decimals, milliseconds
-from grader.checks.speedup import FEWEST_ESTIMATED, WRONG_RESULTS, error_in_words, estimate_problem
-from grader.checks.wording import sizes
-from grader.messages import text_of
+from grader.base.text import capital, one_line, source_line
+from grader.grading.checks.credit import decimals, milliseconds
+from grader.grading.checks.speedup import FEWEST_ESTIMATED, WRONG_RESULTS, error_in_words, estimate_problem
+from grader.grading.checks.wording import sizes
 from grader.model import CHANGES, LIMITS, PROBLEMS, STUDENT, Verdict
+from grader.model.messages import text_of
 from grader.reports.layout import Page
-from grader.text import capital, one_line, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ SPEEDUP = "speedup"
 """The check that asks for a speed."""
 MOST_LIMITS = 3
 LEAST_SHARE = 0.1
-"""Of the time: a limit that takes less is not worth a line."""
+"""Share of the time below which a limit is not worth a line."""
 MOST_CHANGES = 3
 MOST_LINES = 3
 """Lines of a limit that are named."""
@@ -43,7 +43,7 @@ class EstimateRow(NamedTuple):
 
 
 class ShownEstimate(NamedTuple):
-    """What a report tells of an estimate: a heading and rows; or why there is none, and what to try."""
+    """Reported part of an estimate: a heading and rows; or why there is none, and what to try."""
 
     heading: str
     rows: tuple[EstimateRow, ...] = ()
@@ -51,18 +51,18 @@ class ShownEstimate(NamedTuple):
     hint: str = ""
 
 
-def shown(grade: Grade) -> ShownEstimate | None:
-    """All that is said of the estimate, harmless; None where there is nothing to tell.
+def displayed_estimate(grade: Grade) -> ShownEstimate | None:
+    """The report of the estimate, made harmless; None where there is nothing to report.
 
-    Of wrong results the items tell.
+    Wrong results are reported by the items.
     """
     estimate = grade.estimate
     if estimate is None or estimate.problem == WRONG_RESULTS:
         return None
-    return _shown(estimate, with_points=any(item.result.estimated for item in grade.items))
+    return _layout(estimate, with_points=any(item.result.estimated for item in grade.items))
 
 
-def _shown(estimate: Estimate, *, with_points: bool = False) -> ShownEstimate | None:
+def _layout(estimate: Estimate, *, with_points: bool = False) -> ShownEstimate | None:
     if estimate.ratio is not None:
         rows = (_ratio(estimate, estimate.ratio), *_limited_by(estimate), *_would_help(estimate))
         return ShownEstimate(_heading(estimate, with_points=with_points), rows)
@@ -73,8 +73,8 @@ def _shown(estimate: Estimate, *, with_points: bool = False) -> ShownEstimate | 
 
 
 def write(page: Page, grade: Grade) -> None:
-    """Put it on a page for the terminal, if there is anything to tell."""
-    block = shown(grade)
+    """Put it on a page for the terminal, if there is anything to report."""
+    block = displayed_estimate(grade)
     if block is not None:
         page.blank()
         _write(page, block)
@@ -83,7 +83,7 @@ def write(page: Page, grade: Grade) -> None:
 def lines_beside(grade: Grade, item: ItemGrade) -> list[str]:
     """The block line by line, to stand beside an item that was skipped for want of a GPU; else nothing."""
     is_skipped = item.result.item.check == SPEEDUP and item.result.verdict is Verdict.SKIP
-    block = shown(grade) if is_skipped else None
+    block = displayed_estimate(grade) if is_skipped else None
     if block is None:
         return []
     rows = (f"{row.label}: {row.words}" if row.label else f"  {row.words}" for row in block.rows)
@@ -110,7 +110,7 @@ def _heading(estimate: Estimate, *, with_points: bool) -> str:
 
 
 def _numbers(ratio: Ratio) -> dict[str, str]:
-    """The ratio and the ends of its interval by their names, with as many decimals as tell them apart."""
+    """The ratio and the ends of its interval by their names, with as many decimals as distinguish them."""
     ends = {"median": ratio.median, "low": ratio.low, "high": ratio.high}
     places = decimals(ends.values(), (), FEWEST_ESTIMATED)
     return {name: f"{value:.{places}f}" for name, value in ends.items()}
@@ -162,7 +162,7 @@ def _most_lines(limit: LimitShare) -> list[int]:
 
 
 def limit_name(code: str) -> str:
-    """What people call a limit; the code where a later version has one that this one does not know."""
+    """Name of a limit for people; the code where a later version has one that this one does not know."""
     return text_of(f"limit-{code}") if code in LIMITS else one_line(code, 60)
 
 
@@ -191,7 +191,7 @@ def render(
 ) -> Text:
     """Lay out a whole estimate: the block, and of each kernel all limits; lines of the file are quoted."""
     page = Page(width, ascii_only)
-    block = _shown(estimate)
+    block = _layout(estimate)
     if block is not None:
         _write(page, block)
     kernels = dict(estimate.kernels)

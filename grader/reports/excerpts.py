@@ -1,7 +1,7 @@
-"""What is shown of a finding: lines of the student's source, and a map of where an output is wrong.
+"""Excerpts of a finding: lines of the student's source, and a map of where an output is wrong.
 
 A report in a terminal quotes the lines. A page shows the file, with remarks at the lines that findings name;
-a long one is shown around its remarks only, so that a page stays small whatever was handed in. A map has a
+a long one is shown around its remarks only, so that a page stays small for any submission. A map has a
 character for each element, or for a few rows and columns of them.
 """
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from grader.compare import MAP_CHARACTERS
-from grader.messages import text_of
+from grader.base.records import frozen
+from grader.base.text import headline, one_line, source_line
 from grader.model import FindingKind
-from grader.text import headline, one_line, source_line
+from grader.model.compare import MAP_CHARACTERS
+from grader.model.messages import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,8 +74,8 @@ def quote(
     """Quote the finding's lines with a mark in the margin and the array underlined.
 
     Nothing is quoted where the finding is in another file, or its lines lie beyond the source. Of a line that
-    is longer than a row of ``width`` that part is shown where the array is. So many lines ``around`` those of
-    the finding are quoted, too.
+    is longer than a row of ``width`` that part is shown where the array is. ``around`` is the number of lines
+    before and after the finding that are quoted, too.
     """
     lines = [line for line in lines_of(finding) if 1 <= line <= len(source)]
     if not lines or not is_in(finding, submission_file):
@@ -105,11 +105,11 @@ def without_indentation(rows: Sequence[QuotedLine]) -> list[QuotedLine]:
 
 
 def is_in(finding: Finding, submission_file: str) -> bool:
-    """Whether the lines of a finding are those of the file that was graded."""
+    """True if the lines of a finding are in the file that was graded."""
     return finding.file in {"", submission_file, PurePath(submission_file).name}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sources:
     """The files of a submission, to quote from: the one that was graded, its lines, and further ones."""
 
@@ -161,11 +161,11 @@ UNICODE = "·○n█"
 
 
 NEARLY_ALL = 0.95
-"""Of a map: where one sort of wrong fills this share, there is no pattern to see."""
+"""Share of a map at which one sort of wrong leaves no pattern to see."""
 
 
 def says_something(finding: Finding) -> bool:
-    """Whether there is a map, and not nearly everywhere the same sort of wrong."""
+    """True if there is a map, and not nearly everywhere the same sort of wrong."""
     drawn = "".join(finding.wrong_map)
     right = MAP_CHARACTERS[0]
     return len(set(drawn)) > 1 and all(
@@ -174,7 +174,7 @@ def says_something(finding: Finding) -> bool:
 
 
 def legend(finding: Finding, *, ascii_only: bool = False) -> str:
-    """What a character stands for, of those that occur."""
+    """Meaning of each character of the map that occurs."""
     drawn = set("".join(finding.wrong_map))
     shown = zip(MAP_CHARACTERS, _signs(ascii_only=ascii_only), MEANINGS, strict=True)
     signs = ", ".join(
@@ -199,7 +199,7 @@ def _signs(*, ascii_only: bool) -> str:
 
 MOST_LINES = 1_500
 MOST_CHARACTERS = 150_000
-"""Of a file that is shown as a whole."""
+"""Maximum length in lines and in characters of a file that is shown as a whole."""
 AROUND = 6
 """Lines shown before and after a remark in a longer one."""
 WIDEST = 400
@@ -212,13 +212,13 @@ REMARK = 160
 
 
 class Remark(NamedTuple):
-    """What a finding says at a line, and the part of the page where it is told."""
+    """Remark of a finding at a line, and the part of the page that reports the finding."""
 
     target: str
     words: str
     severity: str
     same: str
-    """What another remark at the line has in common with it that says the same."""
+    """Key that it has in common with another remark at the line that says the same."""
 
 
 class SourceRow(NamedTuple):
@@ -232,7 +232,7 @@ class SourceRow(NamedTuple):
 
 
 def remarks_of(findings: Iterable[tuple[str, Finding]], file: str, lines: int) -> dict[int, list[Remark]]:
-    """Remarks by line; each finding comes after the part of the page that tells of it."""
+    """Remarks by line; each finding comes after the part of the page that reports it."""
     remarks: dict[int, list[Remark]] = {}
     for target, finding in findings:
         if not is_in(finding, file):
@@ -253,7 +253,7 @@ def rows_of(source: Sequence[str], remarks: dict[int, list[Remark]]) -> Iterator
     """All lines of a file, or those around remarks where it is long; nothing behind its last line feed."""
     if source and not source[-1]:
         source = source[:-1]
-    shown = _shown(source, remarks)
+    shown = _shown_lines(source, remarks)
     last = 0
     for line in shown:
         if line > last + 1:
@@ -270,7 +270,7 @@ def rows_of(source: Sequence[str], remarks: dict[int, list[Remark]]) -> Iterator
         yield SourceRow(0, left_out=len(source) - last)
 
 
-def _shown(source: Sequence[str], remarks: dict[int, list[Remark]]) -> list[int]:
+def _shown_lines(source: Sequence[str], remarks: dict[int, list[Remark]]) -> list[int]:
     if len(source) <= MOST_LINES and sum(map(len, source)) <= MOST_CHARACTERS:
         return list(range(1, len(source) + 1))
     around = {

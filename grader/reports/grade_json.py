@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from grader.checks.speedup import estimate_problem
+from grader.base.text import escape_character, is_visible, listed
+from grader.grading.checks.speedup import estimate_problem
 from grader.model import Clause
 from grader.reports import wording
 from grader.reports.wording import in_its_words
-from grader.text import escape_character, is_visible, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ FORMAT_VERSION: Final = 1
 Json: TypeAlias = "dict[str, Any]"
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-"""What is left in a file name that is not UTF-8 (PEP 383); no JSON reader has to accept it."""
+"""Remains of a file name that is not UTF-8 (PEP 383); no JSON reader has to accept it."""
 
 _MOST_EXACT = 2**53
 """Below it double precision, which JavaScript has for all numbers, holds each one (RFC 8259, section 6)."""
@@ -105,13 +105,17 @@ def as_json(grade: Grade) -> Json:
         **({"cause": _cause(grade.cause)} if grade.cause else {}),
         **({"advice": [plain(asdict(advice)) for advice in grade.advice]} if grade.advice else {}),
         **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
-        **({"adjustments": list(map(_adjustment, grade.adjustments))} if grade.adjustments else {}),
+        **(
+            {"adjustments": [_adjustment(grade, one) for one in grade.adjustments]}
+            if grade.adjustments
+            else {}
+        ),
         **({"rescored": {"assignment_digest": grade.rescored}} if grade.rescored else {}),
     }
 
 
 def _hand_in(hand_in: HandIn) -> Json:
-    """Write whose it is and how it came in; what nobody said is left out."""
+    """Write whose it is and how it came in; unknown values are left out."""
     students = [{key: text for key, text in asdict(student).items() if text} for student in hand_in.students]
     return {
         "name": hand_in.name,
@@ -125,7 +129,7 @@ def _hand_in(hand_in: HandIn) -> Json:
     }
 
 
-def _adjustment(adjustment: Adjustment) -> Json:
+def _adjustment(grade: Grade, adjustment: Adjustment) -> Json:
     return {
         "kind": adjustment.kind,
         **_points("points", adjustment.points),
@@ -133,6 +137,7 @@ def _adjustment(adjustment: Adjustment) -> Json:
         "days": adjustment.days,
         "comment": adjustment.comment,
         "by": adjustment.by,
+        **({"earlier": True} if grade.is_of_earlier(adjustment) else {}),
     }
 
 
@@ -141,7 +146,7 @@ def _seed(value: int) -> int | str:
     return value if value < _MOST_EXACT else str(value)
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a backend measured
+def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a backend measured
     """Turn a measurement into what JSON can hold.
 
     Raises:
@@ -165,11 +170,11 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a backend measured
 
 def _written(value: object) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    return BEYOND_ASCII.sub(_if_seen, LONE_SURROGATE.sub(_as_escape, text)) + "\n"
+    return BEYOND_ASCII.sub(_visible, LONE_SURROGATE.sub(_as_escape, text)) + "\n"
 
 
-def _if_seen(character: re.Match[str]) -> str:
-    """Write as JSON's escapes what a terminal would obey, or nobody would see; a reader gets it back."""
+def _visible(character: re.Match[str]) -> str:
+    """Write as JSON's escapes what a terminal would obey, or what is invisible; a reader gets it back."""
     return character[0] if is_visible(character[0]) else json.dumps(character[0])[1:-1]
 
 
@@ -183,7 +188,7 @@ def _points(name: str, value: Fraction) -> Json:
 
 
 def _timing(timing: Timing) -> Json:
-    """Every field of the record, and what follows from them; of findings the sentences."""
+    """Fields of the record, all of them, and what follows from them; of findings the sentences."""
     fields = {
         "baseline": timing.baseline,
         "shape": dict(timing.shape),
@@ -211,7 +216,7 @@ def _timing(timing: Timing) -> Json:
 
 
 def _estimate(estimate: Estimate) -> Json:
-    """Every field of the record; of a problem its sentence."""
+    """Fields of the record, all of them; of a problem its sentence."""
     fields = {
         "device": estimate.device,
         "device_name": estimate.device_name,
@@ -221,6 +226,7 @@ def _estimate(estimate: Estimate) -> Json:
         "error_bound": estimate.error_bound,
         "kernels": {name: _kernel(kernel) for name, kernel in estimate.kernels},
         "changes": [asdict(change) for change in estimate.changes],
+        "compared": estimate.compared,
         "problem": estimate.problem,
         "message": estimate_problem(estimate),
     }
@@ -257,6 +263,7 @@ def _item(grade: ItemGrade) -> Json:
         "message": result.message,
         **({"message_staff": result.message_staff} if result.message_staff else {}),
         **({} if result.judged else {"judged": False}),
+        **({"question": True} if result.is_question else {}),
         **({"estimated": True} if result.estimated else {}),
         "hint": result.hint,
         "item_hint": item.hint,
@@ -277,11 +284,11 @@ RARE = frozenset(
         *("code", "access", "details", "constants"),
     }
 )
-"""What few findings have."""
+"""Fields that few findings have."""
 
 
 def _finding(finding: Finding) -> Json:
-    """Every field under its own name, in the order of the record, places as lists of three.
+    """Fields of the record, each under its own name, in the record's order, places as lists of three.
 
     What the constant `RARE` names, and ``map_cell``, is there only where there is any.
     """
@@ -298,12 +305,12 @@ def _finding(finding: Finding) -> Json:
 
 
 def _cause(cause: Cause) -> Json:
-    """Every field but what only the layout of a text asks for."""
+    """Fields of the record, except those that only the layout of a text asks for."""
     return {name: plain(value) for name, value in asdict(cause).items() if name != "names_line"}
 
 
-def _detail(value: Detail) -> Any:  # noqa: ANN401 - whatever JSON can hold
-    """What a message is made of; a clause has its name beside its values."""
+def _detail(value: Detail) -> Any:  # noqa: ANN401 - any value of JSON
+    """Value of a message's field as JSON; a clause has its name beside its values."""
     if not isinstance(value, tuple):
         return value
     return [

@@ -7,12 +7,13 @@ terminals that cannot show anything else.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from rich.text import Text
 
-from grader.text import ascii_only
+from grader.base.records import mutable
+from grader.base.text import ascii_only
 
 NARROWEST = 40
 """Below this a page is laid out as if it were so wide, and the terminal breaks the lines."""
@@ -21,9 +22,9 @@ Piece: TypeAlias = str | tuple[str, str]
 """Words alone, or words and their style."""
 
 
-@dataclass(slots=True)
+@mutable
 class Page:
-    """A page under construction; what is written to it must be harmless already (`grader.text`)."""
+    """A page under construction; what is written to it must be harmless already (`grader.base.text`)."""
 
     width: int
     ascii_only: bool = False

@@ -1,9 +1,9 @@
-"""What all pages share: templates, style sheets, sentences, and the policy that lets no other script run.
+"""Shared parts of all pages: templates, style sheets, sentences, and the policy against other scripts.
 
-A template escapes whatever it fills in, and all text is made visible (`grader.text`) as well. A page works
-without its script; by a content security policy it forbids itself requests, and scripts and styles other than
-ours, should anything slip through. In a sentence what stands in backticks is code, and chapters of the guide
-are links.
+A template escapes every value that it fills in, and all text is made visible (`grader.base.text`) as well. A
+page works without its script; by a content security policy it forbids itself requests, and scripts and styles
+other than ours, should anything slip through. In a sentence what stands in backticks is code, and chapters of
+the guide are links.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from grader.messages import text_of
-from grader.text import below_headline, headline, many_lines, one_line
+from grader.base.text import below_headline, headline, many_lines, one_line
+from grader.model.messages import text_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -30,14 +30,14 @@ LONGEST_BLOCK = 4_000
 def template(name: str) -> Template:
     """Give a template of the folder; it escapes what it fills in, and refuses a name that it is not given.
 
-    ``words("cases", names=…)`` is a text of `grader.messages.reports` in the language of the grade.
+    ``words("cases", names=…)`` is a text of `grader.model.messages.reports` in the language of the grade.
     """
     return _environment().get_template(name)
 
 
 @cache
 def _environment() -> Environment:
-    """Where all templates are compiled: each of them once, that which the others extend among them."""
+    """Environment of all templates, which are compiled once each, also those that others extend."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - `check` writes no page
 
     environment = Environment(
@@ -53,7 +53,7 @@ def _environment() -> Environment:
         "below_headline": below_headline,
         "line": lambda words: one_line(words, LONGEST_LINE),
         "prose": lambda words: prose(one_line(words, LONGEST_LINE)),
-        "coded": lambda words: coded(one_line(words, LONGEST_LINE)),
+        "coded": lambda words: code_markup(one_line(words, LONGEST_LINE)),
         "lines": lambda words: many_lines(words, LONGEST_BLOCK),
     }
     environment.globals["words"] = text_of
@@ -124,7 +124,7 @@ def prose(words: str) -> Markup:
     return written + words[end:]
 
 
-def coded(words: str) -> Markup:
+def code_markup(words: str) -> Markup:
     """Write harmless text as markup that may stand in a link: what stands in backticks is code."""
     pieces = re.split(r"`([^`]+)`", words)
     return Markup("").join(_code(piece) if number % 2 else piece for number, piece in enumerate(pieces))

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
-from grader.compare import HEAT
-from grader.messages import text_of
-from grader.messages.hazards import spell
+from grader.base.text import one_line
 from grader.model import FindingCode, FindingKind
-from grader.text import one_line
+from grader.model.compare import HEAT
+from grader.model.messages import text_of
+from grader.model.messages.hazards import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +49,7 @@ class Heat(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """What it shows, and how to read it."""
+        """Caption that says what it shows, and how to read it."""
         case = one_line(self.finding.case, 80)
         title = text_of("heat-of-case" if case else "heat-of", array=self.array, case=case)
         rows, columns = self.map.cell
@@ -61,7 +61,7 @@ class Heat(NamedTuple):
 
 
 def says_something(heat_map: HeatMap) -> bool:
-    """Whether there is a pattern: not the same sort of wrong everywhere."""
+    """True if there is a pattern: not the same sort of wrong everywhere."""
     return len({sign for row in heat_map.rows for sign in row.strip()}) > 1
 
 
@@ -106,11 +106,13 @@ def reading(array: str, wrong: WrongElement) -> str:
     """`C[3][5]: 1.25, expected 2 ± 1e-06`."""
     index = "".join(f"[{at}]" for at in wrong.index)
     name = "heat-sample-unwritten" if wrong.unwritten else "heat-sample"
-    expected, bound = shown(wrong.expected), shown(wrong.bound, 2)
-    return text_of(name, element=f"{array}{index}", got=shown(wrong.got), expected=expected, bound=bound)
+    expected, bound = table_number(wrong.expected), table_number(wrong.bound, 2)
+    return text_of(
+        name, element=f"{array}{index}", got=table_number(wrong.got), expected=expected, bound=bound
+    )
 
 
-def shown(value: float, digits: int = 6) -> str:
+def table_number(value: float, digits: int = 6) -> str:
     """Write a number as a table of numbers has it; whole ones without a point."""
     return f"{value:.{digits}g}"
 

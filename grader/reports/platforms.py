@@ -5,15 +5,15 @@
     classroom50    result.json of an autograder (Classroom 50, schema classroom50/result/v1)
 
 What they say is what a student may see. What failed on our side, or is for staff to decide, is never a score:
-PrairieLearn is told that the submission could not be graded, which costs no attempt, and Classroom 50 gets no
-result at all.
+PrairieLearn gets the answer that the submission could not be graded, which costs no attempt, and Classroom 50
+gets no result at all.
 
 Gradescope gets a test per rubric item, with the visibility that Gradescope enforces. What a test says is what
 a student may see once it is shown: Gradescope keeps a test that is ``after_due_date`` or ``after_published``
-until then. Of a hidden test nothing but the verdict is told, so a wrong setting there leaks nothing. Extra
-credit and penalties have a maximum of 0; the whole score counts them in. Where there is no whole score,
-Gradescope adds up those of the tests. So a grade that is an error of ours, or one of which staff have to
-decide something, has neither: what was judged would look like all that was earned.
+until then. Of a hidden test only the verdict is written, so a wrong setting there leaks nothing. Extra credit
+and penalties have a maximum of 0; the whole score counts them in. Where there is no whole score, Gradescope
+adds up the scores of the tests. So a grade that is an error of ours, or one of which staff have to decide
+something, has neither: what was judged would look like all that was earned.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from grader.errors import OurError, UsageError
-from grader.messages import text_of
+from grader.base.errors import OurError, UsageError
+from grader.base.text import many_lines, one_line
 from grader.model import Verdict, Visibility
-from grader.reports import estimate, text, wording
+from grader.model.messages import text_of
+from grader.reports import text, wording
 from grader.reports.audience import Released, student_view
 from grader.reports.excerpts import NONE_FURTHER, Sources
-from grader.reports.text import apart, title
+from grader.reports.selection import alone, apart, title
 from grader.reports.wording import in_its_words
-from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from grader.model import Grade, ItemGrade
     from grader.reports.excerpts import Further
+    from grader.reports.selection import ShownItem
 
 WIDTH = 100
 LONGEST_REASON = 1_000
@@ -49,7 +50,7 @@ _RELEASED: dict[Visibility, Released] = {
     Visibility.AFTER_DUE_DATE: "due_date",
     Visibility.AFTER_PUBLISHED: "published",
 }
-"""What has come by the time that Gradescope shows a test."""
+"""Event that has come by the time that Gradescope shows a test."""
 
 _STATUS = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
 
@@ -66,7 +67,7 @@ def gradescope(
     """Write one submission's results; items that were not judged have no score.
 
     ``source_lines`` are those of its file, to quote from, and so are those of ``further`` files. ``remarks``
-    on how it was handed in stand first; ``extra`` is kept beside the results, and shown to nobody but staff.
+    on how it was handed in stand first; ``extra`` is kept beside the results, and shown only to staff.
     """
     shown = student_view(grade)
     # Of an error the page itself says so.
@@ -105,18 +106,18 @@ def _dump(results: dict[str, Any]) -> str:
 def _gradescope_tests(grade: Grade, sources: Sources) -> Iterator[dict[str, Any]]:
     """Each item as a student may see it on the day when Gradescope shows it."""
     views = {released: student_view(grade, released) for released in ("", *_RELEASED.values())}
+    shown = {released: alone(view) for released, view in views.items()}
     for index, item in enumerate(grade.items):
-        view = views[_RELEASED.get(item.result.item.visibility, "")]
-        yield _gradescope_test(view, view.items[index], sources)
+        released = _RELEASED.get(item.result.item.visibility, "")
+        yield _gradescope_test(views[released], shown[released][index], sources)
 
 
-def _gradescope_test(view: Grade, item: ItemGrade, sources: Sources) -> dict[str, Any]:
-    result = item.result
-    output = [text.details(view, item, sources, width=WIDTH), *estimate.lines_beside(view, item)]
+def _gradescope_test(view: Grade, shown: ShownItem, sources: Sources) -> dict[str, Any]:
+    item, result = shown.item, shown.result
     test: dict[str, Any] = {
-        "name": title(item) + apart(item),
+        "name": shown.title + shown.apart,
         "visibility": result.item.visibility.value,
-        "output": "\n".join(output),
+        "output": text.details(shown, sources, width=WIDTH),
         "output_format": "text",
     }
     if result.verdict in _STATUS:
@@ -157,7 +158,7 @@ def prairielearn(grade: Grade, source_lines: Sequence[str] = (), further: Furthe
         **({"score": float(_share(shown))} if graded else {"format_errors": [message]}),
         "message": message,
         "output": text.render(shown, width=100, source_lines=source_lines, further=further).plain,
-        "tests": [_prairielearn_test(shown, item, sources) for item in shown.items],
+        "tests": [_prairielearn_test(item, sources) for item in alone(shown)],
     }
     written = (json.dumps(_cut(results, most), ensure_ascii=True, indent=1) + "\n" for most in LENGTHS)
     return next(
@@ -166,7 +167,7 @@ def prairielearn(grade: Grade, source_lines: Sequence[str] = (), further: Furthe
 
 
 def _cut(results: dict[str, Any], most: int) -> dict[str, Any]:
-    """The same with outputs of at most so many characters."""
+    """The same with outputs of at most ``most`` characters."""
     tests = [test | {"output": many_lines(test["output"], most)} for test in results["tests"]]
     return results | {"output": many_lines(results["output"], most), "tests": tests}
 
@@ -180,16 +181,16 @@ def _share(grade: Grade) -> Fraction:
     return min(max(grade.score / grade.max_score, Fraction(0)), Fraction(1))
 
 
-def _prairielearn_test(grade: Grade, item: ItemGrade, sources: Sources) -> dict[str, Any]:
+def _prairielearn_test(shown: ShownItem, sources: Sources) -> dict[str, Any]:
     """An item; what was not judged, extra credit and penalties have no maximum."""
-    judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL}
-    counts = judged and item.result.item.counts
+    item, result = shown.item, shown.result
+    judged = result.verdict in {Verdict.PASS, Verdict.FAIL}
     return {
-        "name": text.title(item) + text.apart(item),
+        "name": shown.title + shown.apart,
         "points": wording.number(item.points) if judged else 0,
-        "max_points": wording.number(item.max_points) if counts else 0,
-        "message": wording.look(item.result).word,
-        "output": text.details(grade, item, sources),
+        "max_points": wording.number(item.max_points) if judged and result.item.counts else 0,
+        "message": shown.state.look.word,
+        "output": text.details(shown, sources),
     }
 
 
@@ -205,7 +206,7 @@ def classroom50(grade: Grade, environment: Mapping[str, str], now: datetime) -> 
     most = _whole(shown.max_score)
     result = {
         "schema": "classroom50/result/v1",
-        **_said(environment),
+        **_environment_fields(environment),
         "assignment_type": "group" if environment.get("ASSIGNMENT_TYPE") == "group" else "individual",
         "datetime": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "score": min(most, _whole(shown.score, shown.max_score)),
@@ -215,7 +216,7 @@ def classroom50(grade: Grade, environment: Mapping[str, str], now: datetime) -> 
     return json.dumps(result, ensure_ascii=True, indent=1) + "\n"
 
 
-def _said(environment: Mapping[str, str]) -> dict[str, str]:
+def _environment_fields(environment: Mapping[str, str]) -> dict[str, str]:
     fields = {field: one_line(environment.get(name, ""), 500) for field, name in ENVIRONMENT.items()}
     fields["owner"] = fields["owner"] or one_line(environment.get("USERNAME", ""))
     fields["review"] = fields["review"] or fields["commit"]  # as older runners have it
@@ -232,7 +233,7 @@ def _said(environment: Mapping[str, str]) -> dict[str, str]:
 def _counted(item: ItemGrade) -> dict[str, Any]:
     most = _whole(item.max_points) if item.result.item.counts else 0
     return {
-        "test-name": text.title(item) + text.apart(item),
+        "test-name": title(item) + apart(item),
         "passed": item.result.verdict is Verdict.PASS,
         "score": min(most, _whole(item.points, item.max_points)),
         "max-score": most,

@@ -1,9 +1,10 @@
 """record.json: a whole grade with all that it was decided on, there and back (staff only).
 
-`report` and `rescore` read it, and nothing else. Format version 1: ``grade{…}``, the record
-`grader.model.Grade` by the types of its fields (`grader.model.codec`): whatever field a record gets comes
-along. It names hidden cases and their shapes, and holds no source, no PTX, no executable and no trace. What
-an item's check alone knows (its options) is left to the assignment.
+`report` and `rescore` read it, and nothing else. Format version 2: ``checksum``, that of all that follows it
+(`grader.model.seals`), and ``grade{…}``, the record `grader.model.Grade` by the types of its fields
+(`grader.model.codec`): any new field of a record comes along. Version 1 had no checksum. Of either the points
+have to add up (`grader.grading.score.total`). It names hidden cases and their shapes, and holds no source, no
+PTX, no executable and no trace. What an item's check alone knows (its options) is left to the assignment.
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from grader import model
-from grader.errors import UsageError
+from grader.base.errors import UsageError
+from grader.grading import score
 from grader.model.codec import Misfit, decode, encode, fits
+from grader.model.seals import is_intact, sealed
 
 if TYPE_CHECKING:
-    from grader.model import Grade
+    from grader.model import CheckResult, Grade
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+WITHOUT_CHECKSUM: Final = 1
+"""The format version of grader 0.1.0 and before, which is read, too."""
 MOST_CHARACTERS = 256 * 2**20
 
 
 def dump(grade: Grade) -> str:
     """Write a grade; raises TypeError for what no record should hold."""
     record = {"format_version": FORMAT_VERSION, "grade": encode(replace(_without_options(grade), trace=None))}
-    return json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
+    return sealed(json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n")
 
 
 def load(
@@ -52,12 +57,26 @@ def load(
 def _grade(text: str, *, with_evidence: bool) -> Any:  # noqa: ANN401 - `decode` has no type for mypy
     if len(text) > MOST_CHARACTERS:
         raise Misfit(f"expected at most {MOST_CHARACTERS // 2**20} MiB")
+    intact = is_intact(text)
+    if intact is False:
+        raise Misfit("it is damaged: its checksum is another")
     record = json.loads(text)
     version = record.get("format_version") if isinstance(record, dict) else None
-    if version != FORMAT_VERSION:
-        raise Misfit(f"expected format version {FORMAT_VERSION}")
-    grade = record.get("grade")
-    return decode(model.Grade, grade if with_evidence else _with_little_evidence(grade), "grade")
+    if version != (FORMAT_VERSION if intact else WITHOUT_CHECKSUM):
+        raise Misfit(f"expected format version {FORMAT_VERSION} with its checksum in front")
+    stored = record.get("grade")
+    grade = decode(model.Grade, stored if with_evidence else _with_little_evidence(stored), "grade")
+    _must_add_up(grade)
+    return grade
+
+
+def _must_add_up(grade: Grade) -> None:
+    """Raise Misfit unless a grade's points are the sum of its items, with the decisions of staff."""
+    total = score.total(item.result for item in grade.items)
+    decided = sum((entry.points for entry in grade.adjustments), score.NOTHING)
+    stored = (grade.items, grade.score - decided, grade.max_score, grade.skipped_points)
+    if (total.items, total.score, total.max_score, total.skipped_points) != stored:
+        raise Misfit("its points do not add up")
 
 
 def _with_little_evidence(grade: Any) -> Any:  # noqa: ANN401 - what a file holds
@@ -74,8 +93,12 @@ def _with_little_evidence(grade: Any) -> Any:  # noqa: ANN401 - what a file hold
 
 def _without_options(grade: Grade) -> Grade:
     """Options are of any type, which no reader could check, and reports have no use for them."""
-    items = []
-    for item in grade.items:
-        plain = replace(item.result.item, options=())
-        items.append(replace(item, result=replace(item.result, item=plain)))
-    return replace(grade, items=tuple(items))
+    items = tuple(replace(item, result=_without_option(item.result)) for item in grade.items)
+    shown = grade.for_student
+    if shown is not None:
+        shown = replace(shown, results=tuple(map(_without_option, shown.results)))
+    return replace(grade, items=items, for_student=shown)
+
+
+def _without_option(result: CheckResult) -> CheckResult:
+    return replace(result, item=replace(result.item, options=()))

@@ -1,34 +1,34 @@
-"""What the page of a submission shows, in the order of the page: `view` gives it to the template.
+"""Content of the page of a submission, in the order of the page: `view` gives it to the template.
 
-Each part can be linked to: ``#item-2``, ``#finding-5``, ``#line-13``. Pictures are drawn of the evidence of
-cases that the reader may see: those of the findings that are left in `grader.reports.audience.student_view`.
+`grader.reports.selection` decides what the page shows; pictures are added here, each once. Each part can be
+linked to: ``#item-2``, ``#finding-5``, ``#line-13``. Pictures are drawn of the evidence of cases that the
+reader may see: the cases of the findings that are selected.
 """
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.checks.traffic import METRICS
-from grader.checks.wording import plain_percent, sizes
-from grader.messages import text_of
+from grader.base.records import mutable
+from grader.base.text import capital, one_line
+from grader.grading.checks.traffic import METRICS
+from grader.grading.checks.wording import plain_percent, sizes
 from grader.model import TRACED, FindingKind
-from grader.reports import estimate, excerpts, pictures, text, wording
-from grader.reports.wording import FAILED, PARTLY, PASSED, WAITING, State, state_of
-from grader.text import capital, one_line
+from grader.model.messages import text_of
+from grader.reports import estimate, excerpts, pictures, wording
+from grader.reports.wording import FAILED, PARTLY, PASSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from markupsafe import Markup
 
-    from grader.model import CaseEvidence, Cause, CheckResult, ExampleArray, Finding, Grade, ItemGrade, Ratio
+    from grader.model import CaseEvidence, ExampleArray, Finding, Grade, Ratio
+    from grader.reports.selection import Selection, ShownFinding, ShownItem, Start
     from grader.reports.trace_files import Embedded
-
-GRAVEST = (FindingKind.OUT_OF_BOUNDS, FindingKind.BARRIER_DIVERGENCE)
-"""What makes races at the same line, and so is the cause of them."""
 
 MOST_HEAT_MAPS = 4
 """Heat maps on one page: what is wrong with further cases mostly looks the same."""
@@ -39,13 +39,14 @@ MOST_COLUMNS = 32
 _SHORT_DIGEST = 12
 
 
-class ShownFinding(NamedTuple):
-    """A finding with what is drawn of it; ``repeated`` where a text above says the same already."""
+class DrawnFinding(NamedTuple):
+    """A finding with what is drawn of it; nothing where it is shown further up."""
 
     number: int
     finding: Finding
-    repeated: bool
     where: str
+    shown: ShownFinding | None = None
+    """The finding as its item shows it; None in the start."""
     quoted: tuple[excerpts.QuotedLine, ...] = ()
     race: pictures.Race | None = None
     heat: pictures.Heat | None = None
@@ -54,34 +55,27 @@ class ShownFinding(NamedTuple):
     trace: str = ""
     """The command that shows what its block did."""
     how_to_read: bool = False
-    """Whether it is the first map of the page, which says how all of them are read."""
+    """True if it is the first map of the page, which says how all of them are read."""
     watch: bool = False
-    """Whether the page has the trace of a block in which the same happens."""
+    """True if the page has the trace of a block in which the same happens."""
     drawn: bool = True
-    """Whether it is explained here, and not further up."""
+    """True if it is explained here, and not further up."""
 
 
-class ShownItem(NamedTuple):
-    """A rubric item; ``reason`` is told in the overview where there is nothing else to tell."""
+class DrawnItem(NamedTuple):
+    """A rubric item with its findings, and its hint where that is new."""
 
-    number: int
-    item: ItemGrade
-    state: State
-    reason: str
-    in_detail: bool
-    hint: str = ""
-    """What to try, where nothing further up says the same."""
-    findings: tuple[ShownFinding, ...] = ()
-    left_out: int = 0
-
-
-class Start(NamedTuple):
-    """What explains most: to be repaired first. A finding shows where it is, another what it does."""
-
-    message: str
+    shown: ShownItem
+    findings: tuple[DrawnFinding, ...]
     hint: str
+
+
+class DrawnStart(NamedTuple):
+    """The start with its item, and its findings drawn."""
+
+    shown: Start
     item: ShownItem
-    findings: tuple[ShownFinding, ...]
+    findings: tuple[DrawnFinding, ...]
 
 
 class AmountBar(NamedTuple):
@@ -99,9 +93,9 @@ class Bars(NamedTuple):
     rows: tuple[AmountBar, ...]
 
 
-@dataclass(slots=True)
-class _Shown:
-    """What is being laid out: findings get numbers in the order of the page, and each is drawn once."""
+@mutable
+class _Drawing:
+    """Drawing in progress: findings get numbers in the order of the page, and nothing is drawn twice."""
 
     grade: Grade
     sources: excerpts.Sources
@@ -111,29 +105,42 @@ class _Shown:
     heat_maps: int = 0
     races: int = 0
     drawn: set[tuple[object, ...]] = field(default_factory=set)
-    """The findings, examples and hints that the page has already."""
+    """The quotations, examples and commands that the page has already."""
 
-    def finding(self, finding: Finding, message: str) -> ShownFinding:
-        """Lay a finding out; one that the page has already is not drawn again."""
+    def item(self, shown: ShownItem) -> DrawnItem:
+        """Draw an item's findings; an example may be that of a wrong output that is left out."""
+        hint = "" if shown.hint_before or shown.hint_in_start else capital(shown.hint)
+        drawn = [self.of_item(finding) for finding in shown.findings]
+        for finding in shown.left_out:
+            if drawn and not any(one.example for one in drawn):
+                example, shape = self._example(finding)
+                drawn[-1] = drawn[-1]._replace(example=example, example_sizes=shape)
+        return DrawnItem(shown, tuple(drawn), hint)
+
+    def of_item(self, shown: ShownFinding) -> DrawnFinding:
+        """Draw a finding of an item; one that is shown further up is named only."""
+        if shown.before or shown.in_start:
+            self.findings += 1
+            where = excerpts.lines_in_words(shown.finding)
+            return DrawnFinding(self.findings, shown.finding, where, shown, drawn=False)
+        return self.finding(shown.finding)._replace(shown=shown)
+
+    def finding(self, finding: Finding) -> DrawnFinding:
+        """Draw a finding."""
         self.findings += 1
-        lines_in_words = excerpts.lines_in_words(finding)
-        is_repeated = text.is_told(finding, message)
-        if not self._is_new("finding", finding.message, finding.line, finding.other_line):
-            return ShownFinding(self.findings, finding, is_repeated, lines_in_words, drawn=False)
         case = self.cases.get(finding.case) if finding.kind is FindingKind.WRONG_OUTPUT else None
-        shape = sizes(case.smallest or case.case.shape) if case else ""
         heat = self._heat(finding, case) if case else None
-        return ShownFinding(
+        example, shape = self._example(finding)
+        return DrawnFinding(
             self.findings,
             finding,
-            is_repeated,
-            lines_in_words,
-            self._quoted(finding),
-            self._race(finding),
-            heat,
-            case.example if case and self._is_new("example", shape) else (),
-            shape,
-            self._trace(finding),
+            excerpts.lines_in_words(finding),
+            quoted=self._quoted(finding),
+            race=self._race(finding),
+            heat=heat,
+            example=example,
+            example_sizes=shape,
+            trace=self._trace(finding),
             how_to_read=heat is not None and self._is_new("how to read"),
             watch=self._watch(finding),
         )
@@ -143,12 +150,16 @@ class _Shown:
         quoted = tuple(excerpts.without_indentation(self.sources.quote(finding, around=1)))
         return quoted if self._is_new("quoted", quoted) else ()
 
-    def hint(self, hint: str) -> str:
-        """The hint as a sentence; nothing where it was given before."""
-        return capital(hint) if self._is_new("hint", capital(hint)) else ""
+    def _example(self, finding: Finding) -> tuple[tuple[ExampleArray, ...], str]:
+        """The numbers of a wrong output at a small shape, and the shape; none where they stand already."""
+        case = self.cases.get(finding.case) if finding.kind is FindingKind.WRONG_OUTPUT else None
+        if case is None:
+            return (), ""
+        shape = sizes(case.smallest or case.case.shape)
+        return (case.example if self._is_new("example", shape) else ()), shape
 
     def _is_new(self, *key: object) -> bool:
-        """Whether the page does not have it yet."""
+        """True if the page does not have it yet."""
         is_new = key not in self.drawn
         self.drawn.add(key)
         return is_new
@@ -174,7 +185,7 @@ class _Shown:
         return pictures.heat(finding, wrong.heat, wrong.label or wrong.array)
 
     def _watch(self, finding: Finding) -> bool:
-        """Whether the embedded trace shows it, and nothing above leads there."""
+        """True if the embedded trace shows it, and nothing above leads there."""
         trace = self.embedded
         if trace is None:
             return False
@@ -185,7 +196,7 @@ class _Shown:
         return is_it and self._is_new("watch")
 
     def _trace(self, finding: Finding) -> str:
-        """The command that shows what a block did; empty where nobody can run it."""
+        """The command that shows what a block did; empty where it cannot be run."""
         case = next((case.case for case in self.grade.cases if case.case.id == finding.case), None)
         if finding.kind not in TRACED or finding.block is None or case is None or not case.shape:
             return ""
@@ -198,107 +209,55 @@ class _Shown:
 
 
 def view(
-    grade: Grade, shown: Grade, sources: excerpts.Sources, embedded: Embedded | None = None
+    grade: Grade, shown: Selection, sources: excerpts.Sources, embedded: Embedded | None = None
 ) -> dict[str, object]:
-    """All that the template asks for; ``shown`` is the grade as its reader may see it."""
+    """Values that the template asks for; ``shown`` is what its reader is shown of the grade."""
     cases = {case.case.id: case for case in grade.evidence.cases} if grade.evidence else {}
-    laid_out = _Shown(shown, sources, cases, embedded)
-    start = _start(laid_out)
-    items = tuple(_item(laid_out, number, item) for number, item in enumerate(shown.items, start=1))
-    items = tuple(_reason_once(items))
-    if start:
-        start = start._replace(item=items[start.item.number - 1])
-    remarks = excerpts.remarks_of(
-        _explained_findings(start, items), shown.submission_file, len(sources.lines)
-    )
+    seen = shown.grade
+    drawing = _Drawing(seen, sources, cases, embedded)
+    start = _start(drawing, shown)
+    items = tuple(map(drawing.item, shown.items))
+    remarks = excerpts.remarks_of(_explained_findings(start, items), seen.submission_file, len(sources.lines))
     return {
-        "grade": shown,
+        "grade": seen,
         "items": items,
         "start": start,
-        "score_bar": pictures.bar(_score_bar(items)),
+        "advice": shown.advice,
+        "score_bar": pictures.bar(_score_bar(shown.items)),
         "rows": tuple(excerpts.rows_of(sources.lines, remarks)),
         "marked_lines": frozenset(remarks),
-        "bars_of_items": tuple(_amounts(items)),
-        "speed": wording.speed(shown),
-        "speedups": tuple(_speedups(shown)),
-        "shares": tuple(_shares(shown)),
-        "estimate": estimate.shown(shown),
-        "estimated_speedups": tuple(_estimated_speedup(shown)),
-        "estimated_limits": tuple(_estimated_limits(shown)),
-        "facts": tuple(_facts(shown)),
+        "bars_of_items": tuple(_amounts(shown.items)),
+        "speed": wording.speed(seen),
+        "speedups": tuple(_speedups(seen)),
+        "shares": tuple(_shares(seen)),
+        "estimate": estimate.displayed_estimate(seen),
+        "estimated_speedups": tuple(_estimated_speedup(seen)),
+        "estimated_limits": tuple(_estimated_limits(seen)),
+        "facts": tuple(_facts(seen)),
     }
 
 
-def _item(laid_out: _Shown, number: int, item: ItemGrade) -> ShownItem:
-    result, state = item.result, state_of(item)
-    quiet = state is PASSED or not (result.judged and state in {FAILED, PARTLY})
-    in_detail = bool(not quiet or result.findings or result.message_staff)
-    if not in_detail:
-        reason = "" if state is PASSED else result.message
-        return ShownItem(number, item, state, reason, in_detail)
-    message = "" if state is WAITING else result.message
-    findings = tuple(laid_out.finding(finding, message) for finding in result.findings[: text.MOST_FINDINGS])
-    left_out = len(result.findings) - len(findings)
-    reason = result.message if quiet else ""
-    return ShownItem(number, item, state, reason, in_detail, laid_out.hint(result.hint), findings, left_out)
-
-
-def _reason_once(items: Iterable[ShownItem]) -> Iterator[ShownItem]:
-    """The same, with a reason that is that of the item before said there alone."""
-    before = ""
-    for item in items:
-        yield item._replace(reason="") if item.reason == before else item
-        before = item.reason
-
-
-def _start(laid_out: _Shown) -> Start | None:
-    """The first cause with its finding; where nobody knows one, the first item that fails."""
-    grade, cause = laid_out.grade, laid_out.grade.cause
-    failing = [
-        (number, item)
-        for number, item in enumerate(grade.items, start=1)
-        if state_of(item) in {FAILED, PARTLY}
-    ]
-    if cause is not None:
-        failing.sort(key=lambda pair: pair[1].result.item.id != cause.item)
-    if not failing:
+def _start(drawing: _Drawing, shown: Selection) -> DrawnStart | None:
+    start = shown.start
+    if start is None:
         return None
-    number, item = failing[0]
-    result = item.result
-    message = text.caused(cause) if cause else capital(one_line(result.message, text.LONG))
-    hint = cause.hint if cause else result.hint
-    findings = tuple(laid_out.finding(finding, message) for finding in _telling(grade, result, cause))
-    item_of_start = ShownItem(number, item, state_of(item), "", in_detail=True)
-    return Start(message, laid_out.hint(hint), item_of_start, findings)
+    return DrawnStart(start, shown.items[start.number - 1], tuple(map(drawing.finding, start.findings)))
 
 
-def _telling(grade: Grade, result: CheckResult, cause: Cause | None) -> Iterator[Finding]:
-    """Of what is told first: a finding that shows the line, and one that shows what is wrong in an output."""
-    line = cause.line if cause else None
-    of_other_items = (item.result.findings for item in grade.items if item.result is not result)
-    all_findings = [*result.findings, *(finding for findings in of_other_items for finding in findings)]
-    candidates = [
-        finding
-        for finding in (all_findings if line else result.findings)
-        if excerpts.lines_of(finding) and (line is None or line in excerpts.lines_of(finding))
-    ]
-    yield from sorted(candidates, key=lambda finding: (finding.kind not in GRAVEST, finding.line != line))[:1]
-    wrong = [finding for finding in result.findings if finding.kind is FindingKind.WRONG_OUTPUT]
-    yield from sorted(wrong, key=lambda finding: not text.is_told(finding, result.message))[:1]
-
-
-def _explained_findings(start: Start | None, items: tuple[ShownItem, ...]) -> Iterator[tuple[str, Finding]]:
+def _explained_findings(
+    start: DrawnStart | None, items: Iterable[DrawnItem]
+) -> Iterator[tuple[str, Finding]]:
     """Each finding with the part of the page where it is explained."""
-    for shown in start.findings if start else ():
-        yield "start", shown.finding
+    for drawn in start.findings if start else ():
+        yield "start", drawn.finding
     for item in items:
-        for finding in item.findings:
-            yield f"finding-{finding.number}", finding.finding
-        for left_out in item.item.result.findings[len(item.findings) :]:
-            yield f"item-{item.number}", left_out
+        for drawn in item.findings:
+            yield f"finding-{drawn.number}", drawn.finding
+        for left_out in item.shown.left_out:
+            yield f"item-{item.shown.number}", left_out
 
 
-def _score_bar(items: tuple[ShownItem, ...]) -> Iterator[pictures.Part]:
+def _score_bar(items: Sequence[ShownItem]) -> Iterator[pictures.Part]:
     """A part for each item, as wide as its points; what was lost of it is paler."""
     counting = [item for item in items if item.item.result.item.counts and item.item.max_points > 0]
     total = sum((item.item.max_points for item in counting), start=Fraction(0))
@@ -311,8 +270,8 @@ def _score_bar(items: tuple[ShownItem, ...]) -> Iterator[pictures.Part]:
             yield pictures.Part(float(most / total), item.state.name)
 
 
-def _amounts(items: tuple[ShownItem, ...]) -> Iterator[Bars]:
-    """What each item of traffic compares."""
+def _amounts(items: Iterable[ShownItem]) -> Iterator[Bars]:
+    """Amounts that each item of traffic compares."""
     for item in items:
         amounts = item.item.result.amounts
         if amounts is None or amounts.metric not in METRICS:
@@ -327,7 +286,7 @@ def _amounts(items: tuple[ShownItem, ...]) -> Iterator[Bars]:
             label = text_of("bars-asked", share=plain_percent(amounts.asked))
             rows.append(_amount(label, int(target), most, "pass"))
         unit = amounts.unit or text_of(METRICS[amounts.metric][1])
-        title = text_of("bars-title", title=text.title(item.item), metric=one_line(unit, 60))
+        title = text_of("bars-title", title=item.title, metric=one_line(unit, 60))
         yield Bars(title, tuple(rows))
 
 
@@ -338,7 +297,7 @@ def _amount(label: str, value: int, most: float, kind: str) -> AmountBar:
 
 
 def _speedups(grade: Grade) -> Iterator[AmountBar]:
-    """How many times as fast as the baseline, each with its interval and a line at 1."""
+    """Speedups over the baseline, each with its interval and a line at 1."""
     timing = grade.timing
     if timing is None or timing.speedup is None:
         return
@@ -383,7 +342,7 @@ def _estimated_limits(grade: Grade) -> Iterator[AmountBar]:
 
 
 def _facts(grade: Grade) -> Iterator[str]:
-    """What graded it, and what was graded."""
+    """Facts on what graded it, and on what was graded."""
     release = dict(grade.versions).get("grader", "")
     toolkit = f"nvcc {grade.toolkit.removeprefix('nvcc ')}" if grade.toolkit else ""
     parts = [f"grader {release}".strip(), grade.device or grade.backend, toolkit]
@@ -423,7 +382,7 @@ _CLASSES = {"x": "much", "n": "nan", "?": "unwritten"}
 def _table(title: str, shape: tuple[int, ...], values: Sequence[float], states: str = "") -> ExampleTable:
     width = shape[-1] if shape else 1
     cells = [
-        ("·" if state == "?" else pictures.shown(value), _CLASSES.get(state, ""))
+        ("·" if state == "?" else pictures.table_number(value), _CLASSES.get(state, ""))
         for value, state in zip(values, states or " " * len(values), strict=True)
     ]
     rows = [cells[start : start + width][:MOST_COLUMNS] for start in range(0, len(cells), width or 1)]

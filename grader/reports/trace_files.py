@@ -31,12 +31,12 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from grader.messages import templates_of, text_of
-from grader.messages.hazards import spell
-from grader.messages.trace import TRACE_SCRIPT
+from grader.base.text import one_line, source_line
+from grader.model.messages import templates_of, text_of
+from grader.model.messages.hazards import spell
+from grader.model.messages.trace import TRACE_SCRIPT
 from grader.reports.pages import hash_of, template
 from grader.reports.trace_text import described, notes_of, title_of
-from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "grader-trace", 1
 
 DATA = "the trace"
-"""What stands in an embedded page for its trace."""
+"""Placeholder of the trace in an embedded page."""
 
 MOST_PACKED = 160_000
 """Bytes of a trace that is embedded: a report has room for them, and a class for hundreds of these."""
@@ -126,7 +126,7 @@ def _heading(scene: TraceScene) -> str:
 
 
 def _launched(scene: TraceScene) -> dict[str, Any]:
-    """Which launch of a program it is."""
+    """Number of the launch among those of a program, with its line; empty outside of programs."""
     if scene.launched is None:
         return {}
     number, count, line = scene.launched.number, scene.launched.count, scene.launched.line
@@ -205,7 +205,7 @@ def _numbers(values: Iterable[Number]) -> list[Any]:
 
 
 def _number(value: Number) -> Any:  # noqa: ANN401 - a JSON value
-    """As many digits as tell the numbers of float32 apart; whole numbers without a point."""
+    """A number with as many digits as distinguish those of float32; whole numbers without a point."""
     if not isinstance(value, float):
         return int(value) if value is not None else None
     if not math.isfinite(value):
@@ -258,9 +258,9 @@ class Embedded(NamedTuple):
     case: str
     block: str
     lines: frozenset[tuple[int | None, int | None]]
-    """Those of its findings, with the other line of a race."""
+    """Lines of its findings, with the other line of a race."""
     shows_output: bool
-    """Whether it is to show how a wrong element comes about."""
+    """True if it is to show how a wrong element comes about."""
     page: str
     data: str
     script_hash: str
@@ -268,7 +268,7 @@ class Embedded(NamedTuple):
 
 
 def embedded(kept: bytes) -> Embedded | None:
-    """What embeds a trace in a report; None where there is none, or what is kept is none of ours."""
+    """Embedding of a trace in a report; None where there is none, or what is kept is none of ours."""
     try:
         shown = json.loads(zlib.decompressobj(wbits=_GZIP).decompress(kept, MOST_UNPACKED)) if kept else {}
         x, y, z = map(int, shown["block"])

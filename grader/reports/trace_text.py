@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from grader.messages import text_of
+from grader.base.text import one_line, source_line
+from grader.model.messages import text_of
 from grader.reports.layout import Page
-from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 MOST_INTERVALS = 12
-"""Intervals that are told in full; of more the first and the last ones."""
+"""Maximum number of intervals that are reported in full; of more the first and the last ones."""
 
 MOST_ROWS = 32
 """Rows of a table."""
@@ -83,7 +83,7 @@ def described(scene: TraceScene) -> str:
 
 
 def title_of(accumulator: Accumulator) -> str:
-    """What to call what a thread gathers."""
+    """Name of the value that a thread gathers."""
     if not accumulator.name:
         return text_of("trace-nameless", line=accumulator.line)
     name = f"{accumulator.name}[{accumulator.element}]" if accumulator.element >= 0 else accumulator.name
@@ -162,7 +162,7 @@ def _access(
 
 
 def _tables(page: Page, scene: TraceScene, interval: TracedInterval) -> None:
-    """What changed: shared arrays and accumulators after the interval; who stored what to global memory."""
+    """Write what changed: shared arrays and accumulators after the interval; stores to global memory."""
     trace, blocks = scene.trace, list[list[str]]()
     changed = {(event.kind, event.target) for step in interval.steps for event in step.events}
     across = _across(trace)
@@ -189,13 +189,13 @@ def _tables(page: Page, scene: TraceScene, interval: TracedInterval) -> None:
 
 
 def _across(trace: Trace) -> int:
-    """How many threads stand in a row: those along x, unless there is only one row of them."""
+    """Number of threads in a row: those along x, unless there is only one row of them."""
     x, y, z = trace.launch.block
     return x if y * z > 1 else _VECTOR
 
 
 def _stored(trace: Trace, interval: TracedInterval, index: int) -> Numbers:
-    """Who stored what to a global array: the last value of each thread."""
+    """Stores to a global array: the last value of each thread."""
     values: list[Number] = [None] * math.prod(trace.launch.block)
     for step in interval.steps:
         for event in step.events:
@@ -248,7 +248,7 @@ def _joined(row: list[list[str]]) -> list[str]:
 
 
 def _end(page: Page, trace: Trace) -> None:
-    """What is wrong with the launch as a whole, and what was left out."""
+    """Write what is wrong with the launch as a whole, and what was left out."""
     located = {hazard.finding for interval in trace.intervals for hazard in interval.hazards}
     elsewhere = [unlocated for number, unlocated in enumerate(trace.findings) if number not in located]
     if elsewhere:
@@ -270,7 +270,7 @@ def _end(page: Page, trace: Trace) -> None:
 
 
 def notes_of(trace: Trace) -> Iterator[str]:
-    """What was left out of a trace, and why, in the language of the course."""
+    """Notes on what was left out of a trace, and why, in the language of the course."""
     for note in trace.notes:
         values = dict(note.values)
         finding = values.pop("finding", None)
@@ -308,7 +308,7 @@ def thread(number: int, block: Dim3) -> str:
 
 
 def threads_in_words(threads: Sequence[int], block: Dim3) -> str:
-    """All of the block, a box of threads, or how many there are and the first of them."""
+    """Words for threads: all of the block, a box of threads, or their number and the first of them."""
     count = math.prod(block)
     if len(threads) == count:
         return text_of("trace-all" if count > 1 else "trace-the-thread")

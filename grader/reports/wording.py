@@ -1,10 +1,11 @@
-"""What all reports say alike: points, verdicts, states of items and how fast it was, in a course's words.
+"""Shared wording of all reports: points, verdicts, states of items and speed, in a course's words.
 
-The words of a report are those of the course whose grade it tells, English where the course says nothing.
-Whatever writes a report of one grade is decorated with `in_its_words`, and of a class with `in_their_words`;
-inside, `text_of` gives each text by its name in `grader.messages.reports`, and in a template ``words`` does
-the same. What became of a rubric item is told apart further than by its verdict: each state has a mark and a
-word. Names in what was timed come from files of the staff: they are made harmless here.
+The words of a report are those of the course whose grade it shows, English where the course says nothing. A
+function that writes a report of one grade is decorated with `in_its_words`, and of a class with
+`in_their_words`; inside, `text_of` gives each text by its name in `grader.model.messages.reports`, and in a
+template ``words`` does the same. The outcome of a rubric item is distinguished further than by its verdict:
+each state has a mark and a word. Names in what was timed come from files of the staff: they are made harmless
+here.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from __future__ import annotations
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from grader.checks.credit import decimals, milliseconds
-from grader.checks.wording import sizes
-from grader.messages import fits, sentences_of, speaking, text_of
+from grader.base.text import one_line
+from grader.grading.checks.credit import decimals, milliseconds
+from grader.grading.checks.wording import sizes
 from grader.model import Verdict
-from grader.text import one_line
+from grader.model.messages import fits, sentences_of, speaking, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from fractions import Fraction
 
-    from grader.model import Adjustment, CheckResult, Grade, ItemGrade, Named, Ratio, Resources, Timing
+    from grader.model import Adjustment, Grade, ItemGrade, Named, Ratio, Resources, Timing
     from grader.reports.layout import Page
 
 
@@ -37,7 +38,7 @@ class KernelTime(NamedTuple):
 
 
 class Speed(NamedTuple):
-    """What a report tells of the timing: a heading, a row for each kernel, and remarks of a line each."""
+    """Report of the timing: a heading, a row for each kernel, and remarks of a line each."""
 
     heading: str
     rows: tuple[KernelTime, ...]
@@ -56,7 +57,7 @@ def times(grade: Grade) -> str:
 
 
 def speed(grade: Grade) -> Speed | None:
-    """All that is told of the timing, harmless; None where no speedup came of it."""
+    """The report of the timing, made harmless; None where no speedup came of it."""
     timing = grade.timing
     if timing is None or timing.speedup is None:
         return None
@@ -64,7 +65,7 @@ def speed(grade: Grade) -> Speed | None:
 
 
 def write(page: Page, grade: Grade) -> None:
-    """Put it on a page for the terminal, if there is anything to tell."""
+    """Put it on a page for the terminal, if there is anything to report."""
     timing = speed(grade)
     if timing is None:
         return
@@ -149,14 +150,14 @@ def number(points: Fraction) -> int | float:
     return int(rounded) if rounded.denominator == 1 else float(rounded)
 
 
-def shown(points: Fraction) -> str:
+def points_text(points: Fraction) -> str:
     """Write points as people do: ``15``, ``8.33``."""
     return str(number(points))
 
 
 def counted(points: Fraction) -> str:
     """``1 point``, ``8.33 points``."""
-    return _in_points(shown(points), points)
+    return _in_points(points_text(points), points)
 
 
 def _in_points(written: str, points: Fraction) -> str:
@@ -169,39 +170,54 @@ def signed(points: Fraction) -> str:
     return f"{'+' if rounded > 0 else '−' if rounded < 0 else ''}{abs(rounded)}"
 
 
-def who(grade: Grade) -> str:
+def submission_label(grade: Grade) -> str:
     """The id of a submission, and the names of those whose it is."""
     people = grade.hand_in.students if grade.hand_in else ()
     return ", ".join(dict.fromkeys([grade.submission_id, *(one.name for one in people if one.name)]))
 
 
 def unscored(grade: Grade) -> str:
-    """Why a platform that records a number gets none: our error, or a doubt for staff; else empty."""
+    """Reason why a platform that records a number gets none: our error, or a doubt for staff; else empty."""
     if grade.verdict is Verdict.ERROR:
-        reason = one_line(grade.error or text_of("see-below"), 1000)
-        return text_of("not-graded-submission", reason=reason)
+        return not_graded(grade)
+    if grade.has_question:
+        return text_of("no-score-for-question")
     if grade.took_too_much_work:
         return text_of("no-score-yet")
     return ""
 
 
+def not_graded(grade: Grade) -> str:
+    """Reason why a submission is not graded: our error, or a request of the program for staff to decide."""
+    key = "not-graded-yet" if grade.is_question else "not-graded-submission"
+    return text_of(key, reason=one_line(grade.error or text_of("see-below"), 1000))
+
+
 def of_item(item: ItemGrade) -> str:
     """``5 of 10``, ``+5 of +10`` (extra credit), ``−10 of −10`` (a penalty); a dash where not judged."""
     judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL} and item.result.judged
-    most = shown(item.max_points)
+    most = points_text(item.max_points)
     if not item.result.item.counts:
         points = signed(item.points) if judged else "–"
         return text_of("points-of", points=points, most=f"{'−' if item.result.item.penalty else '+'}{most}")
-    return text_of("points-of", points=shown(item.points) if judged else "–", most=most)
+    return text_of("points-of", points=points_text(item.points) if judged else "–", most=most)
 
 
 def score(grade: Grade) -> str:
     """``75 of 90 points``."""
-    return text_of("score", score=shown(grade.score), points=counted(grade.max_score))
+    return text_of("score", score=points_text(grade.score), points=counted(grade.max_score))
+
+
+def adjustments(grade: Grade) -> list[str]:
+    """Staff decisions, each with a word where it was about what had been handed in before."""
+    return [
+        text_of("adjusted-before", sentence=adjustment(one)) if grade.is_of_earlier(one) else adjustment(one)
+        for one in grade.adjustments
+    ]
 
 
 def adjustment(one: Adjustment) -> str:
-    """What staff decided: ``late by 2 days: −20 points``, ``edges: +6.25 points, by …: why``."""
+    """Decision of staff: ``late by 2 days: −20 points``, ``edges: +6.25 points, by …: why``."""
     if one.kind == "comment":
         return f"{one.by}: {one.comment}" if one.by else one.comment
     points = _in_points(signed(one.points), one.points)
@@ -238,24 +254,20 @@ class Look(NamedTuple):
         return text_of(self.key)
 
 
+LOOKS = {verdict: Look(MARKS[verdict], verdict.value, STYLES[verdict], verdict.value) for verdict in Verdict}
 NOT_JUDGED = Look("○", "not-judged-yet", "yellow", "skip")
-"""A state of its own: it earns nothing as long as something else fails, and nobody knows more of it."""
-
-
-def look(result: CheckResult) -> Look:
-    """How the outcome of an item looks."""
-    verdict = result.verdict
-    if verdict is Verdict.FAIL and not result.judged:
-        return NOT_JUDGED
-    return Look(MARKS[verdict], verdict.value, STYLES[verdict], verdict.value)
 
 
 class State(NamedTuple):
-    """A mark, the name of its word, and the class that gives a page its colour."""
+    """A mark, the name of its word, and the class that gives a page its colour.
+
+    In a terminal and in the table of a class it has the look of a verdict: there is room for few of them.
+    """
 
     mark: str
     key: str
     name: str
+    look: Look
 
     @property
     def word(self) -> str:
@@ -263,14 +275,14 @@ class State(NamedTuple):
         return text_of(self.key)
 
 
-PASSED = State("✓", "state-passed", "pass")
-PARTLY = State("◐", "state-partly", "partly")
-FAILED = State("✗", "state-failed", "fail")
-WAITING = State("○", "state-waiting", "waiting")
-"""It earns nothing as long as something else fails, and nobody knows more of it: no cross."""
-NEEDS_GPU = State("◇", "state-gpu", "gpu")
-SKIPPED = State("–", "state-skipped", "skip")
-OURS = State("!", "state-error", "error")
+PASSED = State("✓", "state-passed", "pass", LOOKS[Verdict.PASS])
+PARTLY = State("◐", "state-partly", "partly", LOOKS[Verdict.FAIL])
+FAILED = State("✗", "state-failed", "fail", LOOKS[Verdict.FAIL])
+WAITING = State("○", "state-waiting", "waiting", NOT_JUDGED)
+"""State of an item that earns nothing while something else fails and no more is known of it: no cross."""
+NEEDS_GPU = State("◇", "state-gpu", "gpu", LOOKS[Verdict.SKIP])
+SKIPPED = State("–", "state-skipped", "skip", LOOKS[Verdict.SKIP])
+OURS = State("!", "state-error", "error", LOOKS[Verdict.ERROR])
 
 
 def state_of(item: ItemGrade) -> State:

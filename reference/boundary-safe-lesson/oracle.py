@@ -2,6 +2,7 @@
 
 Every element of C is a sum of WIDTH products of 2. All partial sums are whole numbers, which float32 holds
 up to 2²⁴: in whatever order they are added, a right program has 2 · WIDTH exactly, and the bound is zero.
+The same holds for the small whole numbers with which the kernel is launched again, to see that it computes.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ if TYPE_CHECKING:
 
 Shape: TypeAlias = Mapping[str, int]
 
-KINDS = ("ones-and-twos",)
+KINDS = ("ones-and-twos", "small-integers")
 
 
-def inputs(kind: str, shape: Shape, _rng: np.random.Generator) -> dict[str, NDArray[np.float32]]:
-    """A and B in float32; they do not depend on chance. Raises KeyError for another kind."""
-    if kind not in KINDS:
-        raise KeyError(kind)
+def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, NDArray[np.float32]]:
+    """A and B in float32; only the small integers, 1 to 8, are drawn. Raises KeyError for another kind."""
     extents = (shape["WIDTH"], shape["WIDTH"])
-    return {"A": np.ones(extents, np.float32), "B": np.full(extents, 2, np.float32)}
+    if kind == "ones-and-twos":
+        return {"A": np.ones(extents, np.float32), "B": np.full(extents, 2, np.float32)}
+    if kind == "small-integers":
+        return {name: rng.integers(1, 9, extents).astype(np.float32) for name in ("A", "B")}
+    raise KeyError(kind)
 
 
 def expected(

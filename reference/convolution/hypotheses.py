@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.diagnosis.facts import Prediction, Reals, WrongOutput
+    from grader.explaining.facts import Prediction, Reals, WrongOutput
 
 LARGEST = 2**21
 """Products up to which hypotheses are computed: beyond, they would take a second and more."""
@@ -91,7 +91,7 @@ def _learnt(image: Reals, output: WrongOutput) -> Filtered | None:
 
 
 def _others(output: WrongOutput, image: Reals, weights: Reals, border: str) -> Iterator[Prediction]:
-    """What comes of other ways than with these weights and this border."""
+    """Results of other weights and other borders than these."""
     ways = [("filter-flipped", weights[::-1, ::-1])]
     if weights.shape[0] == weights.shape[1]:
         ways.append(("filter-transposed", weights.T))

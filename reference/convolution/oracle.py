@@ -31,7 +31,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.precision import precision_of
+from grader.base.precision import precision_of
 
 Shape: TypeAlias = Mapping[str, int]
 Image: TypeAlias = NDArray[np.float32]
@@ -85,7 +85,7 @@ def expected(
 
 
 def work(shape: Shape) -> dict[str, object]:
-    """What the filter takes: a multiply and an add for each product that lies inside the image."""
+    """Work of the filter: a multiply and an add for each product that lies inside the image."""
     return {"flops": 2 * _overlap(shape["H"]) * _overlap(shape["W"])}
 
 

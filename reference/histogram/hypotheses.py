@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.diagnosis.facts import LEAST_SHARE, blocks_of, dealt_out, parts, repeated, vector
-from grader.diagnosis.hypotheses import certain, foreseen, passing
-from grader.diagnosis.moved import moved_predictions
+from grader.explaining.facts import LEAST_SHARE, blocks_of, dealt_out, parts, repeated, vector
+from grader.explaining.hypotheses import certain, foreseen, passing
+from grader.explaining.misplaced_values import misplaced_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from grader.diagnosis.facts import Places, Prediction, Reals, Tests, WrongOutput
+    from grader.explaining.facts import Places, Prediction, Reals, Tests, WrongOutput
 
 BYTE = 256
 
@@ -28,7 +28,7 @@ def candidates(output: WrongOutput) -> Iterator[str]:
     """The ids of all mistakes that fit, the surest first."""
     yield from certain(output)
     yield from passing(BY_PLACE, output)
-    yield from foreseen(output, predictions, moved_predictions)
+    yield from foreseen(output, predictions, misplaced_predictions)
     if too_many(output):
         yield "counted-more-than-once"
     if too_few(output):
@@ -36,7 +36,7 @@ def candidates(output: WrongOutput) -> Iterator[str]:
 
 
 def predictions(output: WrongOutput) -> Iterator[Prediction]:
-    """What is counted of a part of the input, or by another rule for bins; the right one is learnt."""
+    """Counts of a part of the input, or by another rule for bins; the right one is learnt."""
     values = vector(output)
     if values is None or output.got.ndim != 1 or output.wanted.sum() != values.size:
         return
@@ -57,7 +57,7 @@ def predictions(output: WrongOutput) -> Iterator[Prediction]:
 
 
 def _counted(bins: Places, size: int, weights: NDArray[Any] | None = None) -> Reals:
-    """How often each bin occurs, each time with its weight."""
+    """Sums of the weights in each bin."""
     counted: Reals = np.bincount(bins, weights, size).astype(np.float64)
     return counted
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from grader.diagnosis.moved import reached_by_swapped_blocks
+from grader.explaining.misplaced_values import reached_by_swapped_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from grader.diagnosis.facts import Mask, Prediction, Reals, WrongOutput
+    from grader.explaining.facts import Mask, Prediction, Reals, WrongOutput
 
 LARGEST = 2**24
 """Products M · K · N up to which the hypotheses are computed: beyond, they would take a second and more."""
@@ -221,7 +221,7 @@ def _rounded(inputs: Operands) -> Iterator[Prediction]:
 
 
 def _integer_sum(a: Reals, b: Reals) -> Reals:
-    """What ``int sum; sum += a * b`` makes, term by term."""
+    """Values that ``int sum; sum += a * b`` gives, term by term."""
     total = np.zeros((a.shape[0], b.shape[1]))
     for k in range(a.shape[1]):
         total = np.trunc(total + np.outer(a[:, k], b[k, :]))

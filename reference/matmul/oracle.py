@@ -35,7 +35,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.precision import precision_of
+from grader.base.precision import precision_of
 
 Shape: TypeAlias = Mapping[str, int]
 Matrix: TypeAlias = NDArray[np.float32]
@@ -87,7 +87,7 @@ def expected(
 
 
 def work(shape: Shape) -> dict[str, object]:
-    """What C = A · B takes: a multiply and an add for each product, and a library call that does the same."""
+    """Work of C = A · B: a multiply and an add for each product, and a library call that does the same."""
     (m, k, n), (first, second, product) = _sizes(shape), _names(shape)
     call = {"call": "sgemm", "m": m, "n": n, "k": k, "a": first, "b": second, "c": product}
     return {"flops": 2 * m * k * n, "library": call}
@@ -154,13 +154,13 @@ def _half(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def _mantissa(values: NDArray[np.floating], bits: int) -> NDArray[np.float64]:
-    """Rounded to so many bits behind the leading one, with float32's exponents: TF32 and bfloat16."""
+    """Rounded to a number of bits behind the leading one, with float32's exponents: TF32 and bfloat16."""
     fraction, exponent = np.frexp(values.astype(np.float64))
     return np.ldexp(np.rint(fraction * 2.0 ** (bits + 1)) / 2.0 ** (bits + 1), exponent)
 
 
 def _names(shape: Shape) -> tuple[str, str, str]:
-    """What the two operands and the product are called."""
+    """Names of the two operands and of the product."""
     return ("M", "N", "P") if SQUARE in shape else ("A", "B", "C")
 
 

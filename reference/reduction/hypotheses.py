@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.diagnosis.facts import Dealt, blocks_of, dealt_out, parts, repeated, vector
-from grader.diagnosis.hypotheses import certain, foreseen, likely
-from grader.diagnosis.moved import copied_input, moved_predictions, stored_elsewhere
+from grader.explaining.facts import Dealt, blocks_of, dealt_out, parts, repeated, vector
+from grader.explaining.hypotheses import certain, foreseen, likely
+from grader.explaining.misplaced_values import copied_input, misplaced_predictions, stored_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.diagnosis.facts import Prediction, Reals, WrongOutput
+    from grader.explaining.facts import Prediction, Reals, WrongOutput
 
     Rule = Callable[[Reals], Any]
 
@@ -39,13 +39,13 @@ def candidates(output: WrongOutput) -> Iterator[str]:
     """The ids of all mistakes that fit, the surest first."""
     yield from less_than_a_round(output)
     yield from certain(output)
-    yield from foreseen(output, copied_input, stored_elsewhere, predictions, moved_predictions)
+    yield from foreseen(output, copied_input, stored_elsewhere, predictions, misplaced_predictions)
     yield from too_many_or_few(output)
     yield from likely(output)
 
 
 def predictions(output: WrongOutput) -> Iterator[Prediction]:
-    """What a reduction to one number gives of a part of its input, or of some of it more than once."""
+    """Results of a reduction to one number of a part of its input, or of some of it more than once."""
     x = vector(output)
     if x is None or output.got.size != 1 or (output.launch is None and x.min() == x.max()):
         return  # where all elements are the same, a sum says how many were counted, not which
@@ -76,7 +76,7 @@ def less_than_a_round(output: WrongOutput) -> Iterator[str]:
 
 
 def too_many_or_few(output: WrongOutput) -> Iterator[str]:
-    """Whether a sum of numbers none of which is negative is clearly too large, or too small."""
+    """True if a sum of numbers none of which is negative is clearly too large, or too small."""
     x = vector(output)
     if x is None or output.got.size != 1 or output.launch is None:
         return
@@ -108,7 +108,7 @@ def _to_half(values: Reals) -> Reals:
 
 
 def _telling(output: WrongOutput, x: Reals, block: int) -> bool:
-    """Whether the part of some block is unlikely to be any other wrong number: few parts, far apart."""
+    """True if the part of some block is unlikely to be any other wrong number: few parts, far apart."""
     step = 1.0 if np.array_equal(x, np.floor(x)) else 0.0
     width = max(step, 2 * float(output.tolerance(output.wanted).max()))
     parts = min(MOST_BLOCKS, -(-x.size // block))

@@ -6,7 +6,7 @@
     |computed - exact| ≤ gamma_(N-1) · Σ|x|,    gamma_n = n·u / (1 - n·u),    u = 2⁻²⁴ for float32
 
 for every order: N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, lemma 3.1 and
-section 4.2. A tree needs only about log2 N roundings, but nobody is made to build a tree. So the bound grows
+section 4.2. A tree needs only about log2 N roundings, but a tree is not required. So the bound grows
 with N², and a long vector of random numbers would hide an element that was left out: long cases hold numbers
 with an exact sum.
 
@@ -27,7 +27,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.precision import precision_of
+from grader.base.precision import precision_of
 
 Shape: TypeAlias = Mapping[str, int]
 Array: TypeAlias = NDArray[np.generic]
@@ -119,21 +119,21 @@ def _pairwise(values: Vector) -> np.float32:
 
 
 def _strided(values: Vector, threads: int) -> Vector:
-    """What each of so many threads has when every one takes its turn: a sum for each."""
+    """Sums of a number of threads that take turns: a sum for each."""
     padded = np.pad(values, (0, -len(values) % threads)).reshape(-1, threads)
     sums: Vector = np.add.accumulate(padded, axis=0, dtype=np.float32)[-1]
     return sums
 
 
 def _blocked(values: Vector, size: int) -> Vector:
-    """A sum for each stretch of so many numbers."""
+    """A sum for each stretch of a fixed length."""
     padded = np.pad(values, (0, -len(values) % size)).reshape(-1, size)
     sums: Vector = np.add.accumulate(padded, axis=1, dtype=np.float32)[:, -1]
     return sums
 
 
 def _rounded(values: Vector, bits: int) -> NDArray[np.float64]:
-    """The nearest numbers with so many significant bits, ties to even."""
+    """The nearest numbers with a number of significant bits, ties to even."""
     mantissa, exponent = np.frexp(values.astype(np.float64))
     return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.facts import blocks_of
+from grader.explaining.facts import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.diagnosis.facts import Prediction, Reals, WrongOutput
+    from grader.explaining.facts import Prediction, Reals, WrongOutput
 
 
 def predictions(output: WrongOutput) -> Iterator[Prediction]:
-    """What a scan of each row gives that leaves something out; a vector is one row.
+    """Results of a scan of each row that leaves something out; a vector is one row.
 
     The expected one may be inclusive or exclusive.
     """
@@ -110,5 +110,5 @@ def _stepped(tiles: Reals, distances: list[int], first: int = 0) -> Reals:
 
 
 def _shifted(tiles: Reals, distance: int) -> Reals:
-    """Each tile moved on by so many places, zeros before it."""
+    """Each tile shifted by a number of places, zeros before it."""
     return np.pad(tiles, ((0, 0), (0, 0), (distance, 0)))[:, :, : tiles.shape[2]]

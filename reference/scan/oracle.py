@@ -27,7 +27,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.precision import precision_of
+from grader.base.precision import precision_of
 
 Shape: TypeAlias = Mapping[str, int]
 Rows: TypeAlias = NDArray[np.float32]
@@ -69,7 +69,7 @@ def expected(
 
 
 def work(shape: Shape) -> dict[str, object]:
-    """What running sums take: an addition for each element of a row but the first."""
+    """Work of running sums: an addition for each element of a row but the first."""
     return {"flops": shape["M"] * (shape["N"] - 1)}
 
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.moved import exchanged, reached_by_swapped_blocks
+from grader.explaining.misplaced_values import exchanged, reached_by_swapped_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.diagnosis.facts import Prediction, WrongOutput
+    from grader.explaining.facts import Prediction, WrongOutput
 
 NOT_A_MISTAKE = ("block-indices-swapped", "rows-and-columns-swapped")
 """What a transposition has to do on the way."""
 
 
 def predictions(output: WrongOutput) -> Iterator[Prediction]:
-    """What a transposition gives on a grid with its axes exchanged, or where tiles stay in their places."""
+    """Results of a transposition on a grid with its axes exchanged, or where tiles stay in their places."""
     if output.got.ndim == 2 and not output.in_a_line:  # noqa: PLR2004 - rows and columns
         for tile in output.tiles:
             yield "block-indices-swapped", reached_by_swapped_blocks(output.wanted, tile), None

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.precision import precision_of
+from grader.base.precision import precision_of
 
 Shape: TypeAlias = Mapping[str, int]
 Matrix: TypeAlias = NDArray[np.float32]
@@ -43,7 +43,7 @@ def expected(
 
 
 def work(_shape: Shape) -> dict[str, object]:
-    """What a transposition takes: no arithmetic."""
+    """Work of a transposition: no arithmetic."""
     return {"flops": 0}
 
 

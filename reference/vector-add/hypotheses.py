@@ -10,14 +10,14 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.diagnosis.facts import Prediction, WrongOutput
+    from grader.explaining.facts import Prediction, WrongOutput
 
 PAIR = 2
 OPERATORS = (operator.add, operator.sub, operator.mul)
 
 
 def predictions(output: WrongOutput) -> Iterator[Prediction]:
-    """What the two inputs of the output's shape give with another operator, or one of them with itself."""
+    """Results of the two inputs of the output's shape with another operator, or of one with itself."""
     arrays = [np.asarray(a, np.float64) for _, a in output.inputs if a.shape == output.got.shape]
     if len(arrays) != PAIR:
         return

@@ -23,7 +23,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.precision import precision_of
+from grader.base.precision import precision_of
 
 Shape: TypeAlias = Mapping[str, int]
 Array: TypeAlias = NDArray[np.generic]
@@ -88,7 +88,7 @@ def coarser(
 
 
 def _rounded(values: NDArray[np.float32], bits: int) -> NDArray[np.float64]:
-    """The nearest numbers with so many significant bits, ties to even."""
+    """The nearest numbers with a number of significant bits, ties to even."""
     mantissa, exponent = np.frexp(values.astype(np.float64))
     return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
 

@@ -13,12 +13,12 @@ from attacks import traces
 from attacks.judge import Trial, complaints
 from attacks.table import DOES_NOT_COMPILE, FOLDER
 from attacks.watched import Watched
-from grader import pipeline
-from grader.assignment import find_assignment, load_assignment, reference_folder
-from grader.backends.emulator import EMULATOR
-from grader.course.download import read_download
-from grader.errors import OurError
+from grader.base.errors import OurError
+from grader.classroom.course.download import read_download
+from grader.grading.assignment import find_assignment, load_assignment, reference_folder
+from grader.kinds import pipeline
 from grader.model import Verdict
+from grader.running.backends.emulator import EMULATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from attacks.table import Attack
     from attacks.world import World
-    from grader.backends import Backend
+    from grader.kinds.plan import Plan
     from grader.model import Grade, Submission
-    from grader.nvcc import Tools
-    from grader.plan import Plan
+    from grader.running.backends import Backend
+    from grader.toolchain.nvcc import Tools
 
 ROUND = 8
-"""After so many attacks the neighbour is graded again, and it is looked for what they left."""
+"""Attacks after which the neighbour is graded again, and it is looked for what they left."""
 
 COMPILE_SECONDS = 8
 """What a compiler gets for a file that is not expected to compile; each honest one has its full time."""
@@ -47,7 +47,7 @@ _GONE_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """An attack (or what is told of a whole round), how it ended, and what was not as it should be."""
+    """An attack (or the record of a whole round), how it ended, and what was not as it should be."""
 
     name: str
     ended: str
@@ -56,13 +56,13 @@ class Tried:
 
     @property
     def contained(self) -> bool:
-        """Whether there is nothing to complain of."""
+        """True if there is nothing to complain of."""
         return not self.complaints
 
 
 @dataclass(slots=True)
 class Battery:
-    """What grades attacks: the tools with the sandbox on trial, and the plans of the two assignments."""
+    """Grader of attacks: the tools with the sandbox on trial, and the plans of the two assignments."""
 
     world: World
     tools: Tools
@@ -86,8 +86,8 @@ class Battery:
                 yield from pool.map(self._attempt, some)
                 yield self._left(number, contacts)
                 yield from self._honest(kinds, f"neighbour after round {number}")
-                memory = memory or traces.resident_bytes()
-        yield _flat("own memory", traces.resident_bytes() - memory, traces.FLAT_BYTES)
+                memory = memory or traces.own_bytes()
+        yield _flat("own memory", traces.own_bytes() - memory, traces.FLAT_BYTES)
         yield _flat("GPU memory", traces.gpu_bytes() - gpu, traces.GPU_BYTES)
 
     def trial(self, attack: Attack) -> Trial:
@@ -117,7 +117,7 @@ class Battery:
         )
 
     def _left(self, number: int, earlier: int) -> Tried:
-        """What the attacks of a round left, and whom they talked to."""
+        """Traces of the attacks of a round, and the addresses that they reached."""
         began = time.monotonic()
         while (
             leftovers := tuple(traces.traces(self.world, self.tools.sandbox.name))

@@ -12,17 +12,17 @@ import yaml
 
 from attacks.battery import Tried
 from attacks.table import FOLDER
-from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
-from grader.course.download import read_download
+from grader.classroom.course.download import read_download
+from grader.grading.assignment import find_assignment, load_assignment
+from grader.kinds import pipeline
 from grader.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from grader.backends import Backend
     from grader.model import Grade
-    from grader.nvcc import Tools
+    from grader.running.backends import Backend
+    from grader.toolchain.nvcc import Tools
 
 _SEED = 20
 

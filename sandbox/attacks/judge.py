@@ -1,4 +1,4 @@
-"""Whether an attack was contained: what came of its grading, held against its table."""
+"""Judgement of an attack: the grade and its traces are compared with the table of attacks."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attacks.table import COMPILES, DOES_NOT_COMPILE
-from grader.model import Verdict
+from grader.model import FindingCode, Verdict
 from grader.reports import grade_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from attacks.table import Attack
-    from grader.model import Grade
-    from grader.sandbox import Result
+    from grader.model import CaseEvidence, Grade
+    from grader.toolchain.sandbox import Result
 
 _REACHED, _TRIED = b"reached: ", b"tried: "
 _SHOWN = 100
@@ -31,7 +31,7 @@ class Trial:
 
     @property
     def ended(self) -> str:
-        """How it ended: in the compiler, or else as its run did (not as a look at the GPU after it)."""
+        """End of the attack: in the compiler, or else as its run did (not as a look at the GPU after it)."""
         compiled = next(item.result for item in self.grade.items if item.result.item.check == "compile")
         if compiled.verdict is not Verdict.PASS:
             return DOES_NOT_COMPILE
@@ -47,9 +47,9 @@ class Trial:
 
 
 def complaints(trial: Trial, canary: str) -> Iterator[str]:
-    """What is not as it should be, a sentence each; nothing where the attack was contained."""
+    """Complaints, a sentence each; none where the attack was contained."""
     attack, ended = trial.attack, trial.ended
-    if trial.grade.error and not attack.device:
+    if trial.grade.error:
         yield f"an error of ours: {trial.grade.error[:_SHOWN]}"
         return
     yield from _reached(trial)
@@ -66,24 +66,30 @@ def complaints(trial: Trial, canary: str) -> Iterator[str]:
 
 
 def _refusals(trial: Trial) -> Iterator[str]:
-    """What is not as it should be with attacks on the device: each is refused for its reason, or goes on."""
+    """Complaints about attacks on the device: each is refused for its reason, or goes on."""
     cases = {case.case.id: case for case in trial.grade.evidence.cases} if trial.grade.evidence else {}
     for name, reason in trial.attack.device:
         if name not in cases:
             yield f"{name}: it never ran ({trial.grade.error[:_SHOWN]})"
             continue
-        error, run = cases[name].error, cases[name].program
+        error, run = _refused(cases[name]), cases[name].program
         ending = run.ending if run else "nothing"
         if reason not in error or bool(reason) is not bool(error):
             yield f"{name}: ended by {error[:_SHOWN] or ending}, expected {reason or 'no error'}"
         elif not reason and ending not in trial.attack.ends:
             yield f"{name}: ended by {ending}, expected {' or '.join(sorted(trial.attack.ends))}"
-        elif run and ending == "exit" and _TRIED not in run.stdout:
+        elif not reason and run and ending == "exit" and _TRIED not in run.stdout:
             yield f"{name}: it ended well without having tried anything"
 
 
+def _refused(case: CaseEvidence) -> str:
+    """Reason for which the device has ended the conversation with a program; empty where it has not."""
+    forged = (f for f in case.findings if f.code is FindingCode.HOST_FORGED_MESSAGE)
+    return next((str(dict(finding.details)["problem"]) for finding in forged), "")
+
+
 def _reached(trial: Trial) -> Iterator[str]:
-    """What the attack prints of what it got hold of."""
+    """Lines in which the attack prints what it got hold of."""
     for result in trial.results:
         for line in result.outcome.stdout.splitlines():
             if line.startswith(_REACHED):
@@ -91,7 +97,7 @@ def _reached(trial: Trial) -> Iterator[str]:
 
 
 def _leaks(trial: Trial, canary: str) -> Iterator[str]:
-    """Where a canary's text is in what came back; its number alone is enough."""
+    """Places at which a canary's text is in the grade; its number alone is enough."""
     number = canary.partition(":")[2]
     digits = number.encode()
     for result in trial.results:

@@ -14,8 +14,8 @@ from attacks import device_code
 from attacks.battery import Battery, Tried
 from attacks.table import load_attacks
 from attacks.world import World
+from grader.base.errors import UsageError
 from grader.cli import setup
-from grader.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from attacks.table import Attack
-    from grader.backends import Backend
-    from grader.nvcc import Tools
+    from grader.running.backends import Backend
+    from grader.toolchain.nvcc import Tools
 
 _OURS = 3
 MOST_JOBS = 2
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     )
     console = setup.console()
     console.print(f"{len(chosen) + len(devices)} attacks, sandbox {tools.sandbox.name}")
-    tried = list(_told(console, _everything(tools, backend, chosen, devices, options.jobs)))
+    tried = list(_reported(console, _everything(tools, backend, chosen, devices, options.jobs)))
     for name, reason in (*left_out, *why):
         console.print(f"{'left out':<14} {name:<26} {reason}", soft_wrap=True)
     bad = [attempt for attempt in tried if not attempt.contained]
@@ -108,7 +108,7 @@ def _everything(
         yield from device_code.run(devices, tools, backend)
 
 
-def _told(console: Console, tried: Iterable[Tried]) -> Iterator[Tried]:
+def _reported(console: Console, tried: Iterable[Tried]) -> Iterator[Tried]:
     """Print each as it comes."""
     for attempt in tried:
         word = "contained" if attempt.contained else "NOT CONTAINED"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from grader.errors import OurError
-from grader.sandbox import Status
+from grader.base.errors import OurError
+from grader.toolchain.sandbox import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,11 +1,14 @@
-"""What attacks may leave on this machine: containers, processes, files, memory of all kinds.
+"""Traces that attacks may leave on this machine: containers, processes, files, memory of all kinds.
 
 Nothing is removed here; it is only looked for.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 from contextlib import suppress
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +40,7 @@ _KEYS = range(0x6AD0, 0x6AD0 + 64)
 
 
 def traces(world: World, sandbox: str) -> Iterator[str]:
-    """What is there that should be gone, a line each; raises OurError where an engine does not tell."""
+    """Traces that should be gone, a line each; raises OurError where an engine does not answer."""
     if sandbox == "docker":
         yield from (f"a container is left: {name[:12]}" for name in _containers())
     yield from (f"a process is left: {name}" for name in _processes(world.mark))
@@ -47,7 +50,7 @@ def traces(world: World, sandbox: str) -> Iterator[str]:
 
 def _containers() -> list[str]:
     """Containers that belong to this process, running or not."""
-    from grader.sandbox import containers, engine  # noqa: PLC0415 - Docker's library takes time to load
+    from grader.toolchain.sandbox import containers, engine  # noqa: PLC0415 - Docker's library takes time to load
 
     labels = [f"{name}={value}" for name, value in containers.owner_label().items()]
     with engine.speaking():
@@ -82,10 +85,20 @@ def _segments() -> Iterator[str]:
             yield from (f"{kind} {key}" for key in (int(row.split()[0]) for row in rows) if key in _KEYS)
 
 
-def resident_bytes() -> int:
-    """What this process holds in memory (VmRSS of proc_pid_status(5))."""
+def own_bytes() -> int:
+    """Bytes that this process has allocated and holds in memory (RssAnon of proc_pid_status(5)).
+
+    Pages of its libraries do not count: they come and go with what else the machine does. Bounded caches are
+    emptied, and freed memory that the C library keeps for later is given back (malloc_trim(3)).
+    """
+    for cache in [thing for thing in gc.get_objects() if isinstance(thing, _lru_cache_wrapper)]:
+        if cache.cache_info().maxsize is not None and str(cache.__module__).startswith("grader.simulation."):
+            cache.cache_clear()
+    gc.collect()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
     for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith("RssAnon:"):
             return int(line.split()[1]) * 1024
     return 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.sandbox import Equipment, Job, Limits, Result, Sandbox, Stage
+    from grader.toolchain.sandbox import Equipment, Job, Limits, Result, Sandbox, Stage
 
 
 @dataclass(frozen=True, slots=True)

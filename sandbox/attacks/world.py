@@ -142,7 +142,7 @@ class World:
         return f"{self.mark}-{attack.name}"
 
     def arguments(self, attack: Attack) -> tuple[str, ...]:
-        """Where the canaries are, for a program: ``file=/tmp/…``, ``tcp=41234``, … (see `attack.h`)."""
+        """Places of the canaries, for a program: ``file=/tmp/…``, ``tcp=41234``, … (see `attack.h`)."""
         places = {name: str(path) for name, path in self.files.items()} | self._addresses
         places |= {"docker": DOCKER_SOCKET, "mark": self.mark_of(attack)}
         return tuple(f"{name}={bait}" for name, bait in places.items())

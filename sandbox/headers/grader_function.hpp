@@ -1,10 +1,10 @@
-// The program that calls a student's function (grader/nvcc/function.py writes its `main`).
+// The program that calls a student's function (grader/toolchain/nvcc/function.py writes its `main`).
 //
 // Its arguments say what the function is given, one word for each parameter:
 //
 //     device=7000…          an array that is in device memory already, by its address
 //     load=FILE,BYTES       an array that is copied to device memory first
-//     host=FILE,BYTES,600…  an array in memory of the host, at this address, with a page behind it that nobody has
+//     host=FILE,BYTES,600…  an array in memory of the host, at this address, with a page behind it that is not mapped
 //     number=3f800000       the bits of a number
 //
 // After the call each array that came from a file is in FILE.after, as it was left. Numbers are hexadecimal.
@@ -101,7 +101,7 @@ class Call {
         return start;
     }
 
-    // The array ends where its last page ends: one element further on is nobody's memory.
+    // The array ends where its last page ends: one element further on is not mapped.
     static void *guarded(std::uint64_t address, std::size_t bytes) {
         std::size_t whole = (bytes + page - 1) / page * page;
         int fixed = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;

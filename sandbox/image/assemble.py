@@ -41,7 +41,7 @@ TEXTS = {
     "etc/ld.so.conf": "/opt/cuda/lib\n",
 }
 NOT_OURS = re.compile(r"lib(cu|nv|nccl)\w*\.so.*")
-"""Libraries of the driver, which comes with the machine, and of parts of the toolkit that nobody loads."""
+"""Libraries of the driver, which comes with the machine, and of parts of the toolkit that nothing loads."""
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
     roots = [root for root in (options.into, options.beside) if root]
     _normalise(options.into)
     (about / "contents").write_text(f"{digest(roots)}\n")
-    (about / "packages").write_text(_told(["dpkg-query", "--show"]))
+    (about / "packages").write_text(_output_of(["dpkg-query", "--show"]))
     _normalise(options.into)
 
 
@@ -84,7 +84,7 @@ def _wanted(patterns: list[str]) -> list[Path]:
 
 
 def _asked_for(path: str, patterns: list[str]) -> bool:
-    """Whether the last pattern that fits ``path``, or a folder above it, asks for it."""
+    """True if the last pattern that fits ``path``, or a folder above it, asks for it."""
     for pattern in reversed(patterns):
         bare = pattern.removeprefix("-")
         if fnmatchcase(path, bare) or fnmatchcase(path, f"{bare}/*"):
@@ -119,7 +119,7 @@ class Tree:
     def add_libraries(self) -> None:
         """Copy the libraries that the programs name, and those that these name in turn (`ldd` follows)."""
         for program in sorted(self._programs):
-            for line in _told(["ldd", str(program)]).splitlines():
+            for line in _output_of(["ldd", str(program)]).splitlines():
                 name, _, target = line.strip().partition(" => ")
                 library = re.match(r"(/\S+)", target or name)
                 if library:
@@ -138,7 +138,7 @@ class Tree:
 
 
 def _beside(program: Path, name: str) -> bool:
-    """Whether a library lies beside what names it, where it is found by who loads both."""
+    """True if a library lies beside what names it, where it is found by who loads both."""
     return (program.parent / name).exists()
 
 
@@ -147,7 +147,7 @@ def _is_program(path: Path) -> bool:
         return file.read(4) == b"\x7fELF" and path.suffix not in (".o", ".a")
 
 
-def _told(argv: list[str]) -> str:
+def _output_of(argv: list[str]) -> str:
     return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the image `grader` starts: the grader, as whoever owns the folder that it works in.
+"""Entry point of the image `grader`: the grader, as the owner of the folder that it works in.
 
 A container's root would leave files in a student's folder that are not the student's. Where the engine gives
 root no right to become somebody else, or the folder is root's, nothing changes.

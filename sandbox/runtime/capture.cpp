@@ -331,7 +331,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t) {
     return keep(captures().executables.has(reinterpret_cast<Executable *>(graph)) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-// How many nodes there are: nobody is given one.
+// The number of nodes; no node itself is given out.
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std::size_t *count) {
     NEEDS_DEVICE;
     auto *recording = reinterpret_cast<Recording *>(graph);

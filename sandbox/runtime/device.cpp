@@ -118,7 +118,7 @@ bool attribute(cudaDeviceAttr which, const cudaDeviceProp &device, int &value) {
     }
 }
 
-// What the session says of a kernel and of so many of its threads in a block.
+// The session's answer about a kernel, and about a number of its threads in a block.
 struct Facts {
     cudaError_t code;
     std::uint32_t registers, static_shared, local, constants, most_threads, most_dynamic_shared, blocks;

@@ -1,4 +1,4 @@
-// What the processor says of an access that faulted, and how it is made to run one instruction and trap. `context` is
+// The processor's record of an access that faulted, and how it is made to run one instruction and trap. `context` is
 // what a signal handler is given (sigaction(2)).
 #pragma once
 

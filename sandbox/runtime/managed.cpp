@@ -3,7 +3,7 @@
 //
 //     at the device ──first read──▶ fetched, read-only ──first write──▶ written ──hand_over──▶ at the device
 //
-// So a touch while the device may be at work is seen, and told with its line; it is allowed all the same. Where the
+// So a touch while the device may be at work is seen, and reported with its line; it is allowed all the same. Where the
 // device is at work on other bytes of an allocation, that stays closed, and each access is let through by itself: the
 // processor runs the one instruction and traps, if it can.
 #include "managed.hpp"
@@ -103,7 +103,7 @@ enum class Given { nothing, one_access, all };
 
 // Gives a shared array to the host, for reading or for writing too; nothing for any other fault.
 //
-// Nobody hands it over meanwhile. What the host may write to by now was given to another thread that faulted, too:
+// It is not handed over meanwhile. What the host may write to by now was given to another thread that faulted, too:
 // the access is tried again.
 Given give(const Access &access) {
     if (forked()) return Given::nothing;
@@ -173,7 +173,7 @@ void prepare() {
     sigaction(SIGTRAP, &action, &before_steps);
 }
 
-// A fault of the host is told even before the first call of the runtime.
+// A fault of the host is reported even before the first call of the runtime.
 __attribute__((constructor)) void prepare_early() { pthread_once(&prepared, prepare); }
 
 } // namespace

@@ -76,13 +76,13 @@ struct Copy {
 
 cudaError_t allocate(void **address, std::size_t size, std::uint32_t kind, cudaStream_t stream, const void *caller) {
     NEEDS_DEVICE;
-    if (!address) return keep(cudaErrorInvalidValue);
+    if (!address) return keep_from(caller, cudaErrorInvalidValue);
     if (is_captured(stream)) unsupported("memory that is taken in a stream that is captured", caller);
     Payload payload;
     Answer answer = ask(Operation::allocate, caller, payload.add(std::uint64_t{size}).add(kind).add(stream));
-    if (answer.code != cudaSuccess) return keep(answer.code);
+    if (answer.code != cudaSuccess) return keep_from(caller, answer.code);
     auto start = answer.next<std::uint64_t>();
-    if (kind && size && !share(start, size, static_cast<Sharing>(kind))) return keep(cudaErrorMemoryAllocation);
+    if (kind && size && !share(start, size, static_cast<Sharing>(kind))) return keep_from(caller, cudaErrorMemoryAllocation);
     *address = reinterpret_cast<void *>(start);
     return cudaSuccess;
 }
@@ -95,7 +95,7 @@ cudaError_t release(void *address, std::uint32_t kind, cudaStream_t stream, cons
     Payload payload;
     cudaError_t code = ask(Operation::free, caller, payload.add(address).add(kind).add(stream)).code;
     if (code == cudaSuccess) unshare(reinterpret_cast<std::uint64_t>(address));
-    return keep(code);
+    return keep_from(caller, code);
 }
 
 // A copy waits for the device where CUDA's does; shared memory is at the device while it is copied.
@@ -130,15 +130,15 @@ cudaError_t copy_now(const Copy &copy) {
         }
     }
     if (copy.waiting == Waiting::asynchronous && code == cudaSuccess) device_at_work();
-    return keep(code);
+    return keep_from(copy.caller, code);
 }
 
 cudaError_t copy(const Copy &copy) {
     NEEDS_DEVICE;
     if (!copy.width || !copy.height) return cudaSuccess;
-    if (static_cast<unsigned>(copy.kind) > cudaMemcpyDefault) return keep(cudaErrorInvalidMemcpyDirection);
+    if (static_cast<unsigned>(copy.kind) > cudaMemcpyDefault) return keep_from(copy.caller, cudaErrorInvalidMemcpyDirection);
     if (copy.height > 1 && copy.width > std::min(copy.to_pitch, copy.from_pitch)) {
-        return keep(cudaErrorInvalidPitchValue);
+        return keep_from(copy.caller, cudaErrorInvalidPitchValue);
     }
     auto work = [copy](cudaStream_t stream) {
         Copy there = copy;
@@ -177,16 +177,16 @@ cudaError_t with_symbol(const void *symbol, void *to, const void *from, std::siz
                         cudaMemcpyKind kind, cudaStream_t stream, Waiting waiting, const void *caller) {
     NEEDS_DEVICE;
     Place place = variable(symbol, caller);
-    if (place.code != cudaSuccess) return keep(place.code);
-    if (offset > place.size || size > place.size - offset) return keep(cudaErrorInvalidValue);
+    if (place.code != cudaSuccess) return keep_from(caller, place.code);
+    if (offset > place.size || size > place.size - offset) return keep_from(caller, cudaErrorInvalidValue);
     void *start = reinterpret_cast<void *>(place.address + offset);
     return plain(to ? to : start, from ? from : start, size, kind, stream, waiting, caller);
 }
 
 cudaError_t pitched(void **address, std::size_t *pitch, std::size_t width, std::size_t height, const void *caller) {
-    if (!pitch) return keep(cudaErrorInvalidValue);
+    if (!pitch) return keep_from(caller, cudaErrorInvalidValue);
     std::size_t row = (width + pitch_step - 1) / pitch_step * pitch_step;
-    if (height && row > std::numeric_limits<std::size_t>::max() / height) return keep(cudaErrorMemoryAllocation);
+    if (height && row > std::numeric_limits<std::size_t>::max() / height) return keep_from(caller, cudaErrorMemoryAllocation);
     *pitch = row;
     return allocate(address, row * height, 0, nullptr, caller);
 }
@@ -207,11 +207,11 @@ bool fits(const cudaPitchedPtr &memory, const cudaPos &at, const cudaExtent &ext
 
 cudaError_t copy_planes(const cudaMemcpy3DParms *wanted, cudaStream_t stream, Waiting waiting, const void *caller) {
     NEEDS_DEVICE;
-    if (!wanted) return keep(cudaErrorInvalidValue);
+    if (!wanted) return keep_from(caller, cudaErrorInvalidValue);
     if (wanted->srcArray || wanted->dstArray) unsupported("cudaMemcpy3D of a cudaArray", caller);
     const cudaExtent &extent = wanted->extent;
     bool fit = fits(wanted->srcPtr, wanted->srcPos, extent) && fits(wanted->dstPtr, wanted->dstPos, extent);
-    if (!wanted->srcPtr.ptr || !wanted->dstPtr.ptr || !fit) return keep(cudaErrorInvalidValue);
+    if (!wanted->srcPtr.ptr || !wanted->dstPtr.ptr || !fit) return keep_from(caller, cudaErrorInvalidValue);
     Planes from(wanted->srcPtr, wanted->srcPos), to(wanted->dstPtr, wanted->dstPos);
     for (std::size_t number = 0; number < extent.depth; ++number) {
         cudaError_t code = copy({to.first + number * to.plane, to.pitch, from.first + number * from.plane, from.pitch,
@@ -225,7 +225,7 @@ cudaError_t fill_planes(cudaPitchedPtr memory, int value, cudaExtent extent, cud
                         const void *caller) {
     NEEDS_DEVICE;
     cudaPos start{};
-    if (!fits(memory, start, extent)) return keep(cudaErrorInvalidValue);
+    if (!fits(memory, start, extent)) return keep_from(caller, cudaErrorInvalidValue);
     Planes planes(memory, start);
     for (std::size_t number = 0; number < extent.depth; ++number) {
         cudaError_t code = fill(planes.first + number * planes.plane, planes.pitch, value, extent.width, extent.height,

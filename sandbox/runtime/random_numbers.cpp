@@ -17,10 +17,10 @@ struct curandGenerator_st {
 namespace standin {
 namespace {
 
-// As the session numbers them (grader/device/library_requests.py).
+// As the session numbers them (grader/running/device/library_requests.py).
 enum class Distribution : std::uint32_t { bits = 0, uniform = 1, normal = 2, log_normal = 3, poisson = 4 };
 
-// What comes with one answer, where a generator is the host's (grader/device/random_numbers.py).
+// What comes with one answer, where a generator is the host's (grader/running/device/random_numbers.py).
 constexpr std::size_t numbers_at_once = 1 << 16;
 constexpr double largest_mean = 400'000; // curandGeneratePoisson
 

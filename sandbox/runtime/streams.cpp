@@ -99,7 +99,7 @@ cudaError_t call_back(cudaStream_t stream, cudaHostFn_t function, void *data, co
     return code;
 }
 
-// What a stream was made with; those that nobody makes have what is usual.
+// What a stream was made with; those that are never made have the defaults.
 std::optional<StreamFacts> facts_of(cudaStream_t stream) {
     std::lock_guard guard(handles().mutex);
     auto place = handles().streams.find(stream);

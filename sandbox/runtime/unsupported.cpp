@@ -1,5 +1,5 @@
 // Every function of the runtime that is left: weak, so that those which are there take its place. A program that
-// calls one ends, and the session says which, where: our limit, and nobody's mistake.
+// calls one ends, and the session says which, where: our limit, and no mistake of the program's.
 namespace standin {
 [[noreturn]] void unsupported(const char *what, const void *caller);
 }

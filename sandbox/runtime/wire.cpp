@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t protocol_version = 3, posted = 0x8000'0000u;
 constexpr std::size_t piece = 1 << 18;
-constexpr int no_device_exit = 98; // what a program ends with that cannot go on: see `grader/device/service.py`
+constexpr int no_device_exit = 98; // what a program ends with that cannot go on: see `grader/running/device/service.py`
 
 struct RequestHead {
     std::uint32_t operation, size;
@@ -38,7 +38,7 @@ pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 std::size_t left_to_send = 0, left_to_receive = 0;
 unsigned char bounce[piece];
 // Requests that wait to be sent together with the next one. Programs call before `main` and behind it, so that these
-// are bytes that nobody constructs.
+// are bytes that are never constructed.
 unsigned char waiting[1 << 15];
 std::size_t waiting_bytes = 0;
 

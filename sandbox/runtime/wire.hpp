@@ -1,4 +1,4 @@
-// The wire between a student's program and the session that plays its device (grader/device/protocol.py).
+// The wire between a student's program and the session that plays its device (grader/running/device/protocol.py).
 //
 // A request is a head of 16 bytes and a payload; an answer is a head of 8 bytes and a payload. Numbers are
 // little-endian. Data of copies follow the answer that allows them, in either direction. A request may be posted: it has

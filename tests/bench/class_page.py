@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.model import Cause, Grade, HandIn, Student
 from grader.reports import class_page
-from tests.browser import seen
+from tests.browser import page_value
 from tests.reports.sample_grades import SOURCE, sample_class
 
 STUDENTS = 2000
@@ -45,8 +45,8 @@ def _student(kind: Grade, number: int) -> Grade:
 
 
 def opened(page: str, folder: Path) -> list[dict[str, Any]]:
-    """What the page says of itself, opened several times."""
-    return [seen(page, OPENED, folder) for _ in range(RUNS)]
+    """Return the measurements that the page takes of itself, from several openings."""
+    return [page_value(page, OPENED, folder) for _ in range(RUNS)]
 
 
 def main() -> None:

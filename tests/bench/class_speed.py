@@ -1,4 +1,4 @@
-"""What `grader check` and `grader grade` on 40 different submissions take, beside one default build by nvcc.
+"""Time `grader check` and `grader grade` on 40 different submissions, beside one default build by nvcc.
 
     python -m tests.bench.class_speed [--stages]
 
@@ -26,12 +26,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from grader import pipeline, sandbox_choice
-from grader.assignment import find_assignment, load_assignment
+from grader.grading.assignment import find_assignment, load_assignment
+from grader.kinds import pipeline
 from grader.model import Submission
-from grader.nvcc import find_toolchain
-from grader.sandbox import Job, LocalSandbox, Stage, bubblewrap
-from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.toolchain import sandbox_choice
+from grader.toolchain.nvcc import find_toolchain
+from grader.toolchain.sandbox import Job, LocalSandbox, Stage, bubblewrap
+from grader.toolchain.sandbox.bubblewrap import BubblewrapSandbox
+from tests.mistakes import mistake_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +56,7 @@ class Cost(NamedTuple):
 
 
 def cost(command: tuple[str, ...], cache: Path, folder: Path = ROOT) -> Cost:
-    """What a command takes with this cache folder; its output goes nowhere."""
+    """Return the wall and processor time of a command with this cache folder; its output is discarded."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed grader has its bytecode
@@ -84,9 +86,8 @@ def _reaped() -> bool:
 
 def make_class(folder: Path) -> None:
     """40 different files: correct kernels and mistakes, each with a comment of its own."""
-    sources = sorted((ROOT / "tests/kernels/correct").glob("*.cu")) + sorted(
-        (ROOT / "reference/matmul/mistakes").glob("*.cu")
-    )
+    correct = sorted((ROOT / "tests/kernels/correct").glob("*.cu"))
+    sources = correct + mistake_files(ROOT / "reference/matmul/mistakes")
     step = max(1, len(sources) // STUDENTS)
     for number, source in enumerate(sources[::step][:STUDENTS]):
         text = source.read_bytes()
@@ -94,7 +95,7 @@ def make_class(folder: Path) -> None:
 
 
 def new_file(folder: Path) -> Path:
-    """The model solution as a file that nobody has compiled yet."""
+    """The model solution as a file that has not been compiled yet."""
     mine = folder / "mine.cu"
     solution = (ROOT / "reference/matmul/solution.cu").read_bytes()
     mine.write_bytes(solution + f"\n// {time.time_ns()}\n".encode())
@@ -102,23 +103,23 @@ def new_file(folder: Path) -> Path:
 
 
 STAGES = {
-    "grader.nvcc.compiler:headers.pruned": "leaving headers out",
-    "grader.nvcc.stage:parse": "parsing PTX for the build",
-    "grader.nvcc.stage:build": "the rest of the build",
-    "grader.backends.emulated_kernel:parse": "parsing PTX for the emulator",
-    "grader.emulator.linking.program:Program.link": "linking",
-    "grader.backends.emulated_kernel:EmulatedKernel.launch": "emulator, all cases",
-    "grader.backends.emulated_kernel:EmulatedKernel.advice": "emulator, advice",
-    "grader.backends.emulated_kernel:EmulatedKernel.repaired": "emulator, repairs",
+    "grader.toolchain.nvcc.compiler:headers.pruned": "leaving headers out",
+    "grader.toolchain.nvcc.stage:parse": "parsing PTX for the build",
+    "grader.toolchain.nvcc:build": "the rest of the build",
+    "grader.running.backends.emulated_kernel:parse": "parsing PTX for the emulator",
+    "grader.simulation.emulator.linking.program:Program.link": "linking",
+    "grader.running.backends.emulated_kernel:EmulatedKernel.launch": "emulator, all cases",
+    "grader.running.backends.emulated_kernel:EmulatedKernel.advice": "emulator, advice",
+    "grader.running.backends.emulated_kernel:EmulatedKernel.repaired": "emulator, repairs",
     "grader.kinds.kernel.stages:with_smallest": "emulator, smaller shapes",
-    "grader.pipeline:with_trace": "emulator, trace",
+    "grader.kinds.pipeline:with_trace": "emulator, trace",
     "grader.kinds.kernel.stages:arguments": "drawing inputs",
-    "grader.kinds.kernel.stages:expected_of": "oracle",
+    "grader.kinds.comparing.outputs:expected_of": "oracle",
     "grader.kinds.kernel.stages:compared": "comparing outputs",
-    "grader.pipeline:judge": "checks and score",
-    "grader.pipeline:grade": "all else",
+    "grader.kinds.pipeline:judge": "checks and score",
+    "grader.kinds.pipeline:grade": "all else",
 }
-"""What is timed, and what it is called."""
+"""The functions that are timed, and their names."""
 
 
 class Stopwatch:
@@ -129,7 +130,7 @@ class Stopwatch:
         self._within: list[float] = []
 
     def timed(self, function: Callable[..., Any], label: Callable[..., str]) -> Callable[..., Any]:
-        """The function, its seconds counted for what ``label`` says of its arguments."""
+        """The function, its seconds counted for the label that ``label`` gives its arguments."""
 
         @functools.wraps(function)
         def counted(*arguments: object, **options: object) -> object:
@@ -168,7 +169,7 @@ def _kind_of_job(_: object, job: Job) -> str:
 def stages() -> None:
     """Print the processor time by stage of a submission, the mean of some."""
     stopwatch = Stopwatch()
-    stopwatch.watch("grader.sandbox.local:LocalSandbox.run", _kind_of_job)
+    stopwatch.watch("grader.toolchain.sandbox.local:LocalSandbox.run", _kind_of_job)
     for path, name in STAGES.items():
         stopwatch.watch(path, lambda *_, name=name: name)
     assignment = load_assignment(find_assignment("tiled-matmul"))
@@ -190,7 +191,7 @@ def stages() -> None:
 
 
 def _bubblewrap() -> float:
-    """What a stage of three jobs takes more in a bubblewrap than without; the least of some."""
+    """Return the extra time of a stage of three jobs in a bubblewrap; the least of several runs."""
 
     def least(sandbox: BubblewrapSandbox | LocalSandbox) -> float:
         costs = []

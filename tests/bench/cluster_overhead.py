@@ -1,4 +1,4 @@
-"""What `grade --cluster local` costs beside processes: a class of 20 both ways, in turn, nothing cached."""
+"""Overhead of `grade --cluster local` over processes: a class of 20 both ways, in turn, nothing cached."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from grader.sandbox import bubblewrap
+from grader.toolchain.sandbox import bubblewrap
 from tests.bench.class_speed import GRADER, PR_SET_CHILD_SUBREAPER, Cost, cost
 from tests.bench.many import make_class
 

@@ -1,4 +1,4 @@
-"""What hazard detection costs, by kernel: the watched run of the -O0 build against the plain run."""
+"""The cost of hazard detection, by kernel: the watched run of the -O0 build against the plain run."""
 
 from __future__ import annotations
 

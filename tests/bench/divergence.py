@@ -1,4 +1,4 @@
-"""What divergence costs: time per lane-instruction where lanes part, against where they stay together."""
+"""The cost of divergence: time per lane-instruction where lanes diverge, against where they stay together."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Kinds: TypeAlias = "NDArray[np.int32]"
 
 
 def divergent(most: int) -> dict[str, Kinds]:
-    """What lanes do: each its own, all lanes of a warp the same."""
+    """Return a kind of work for each lane: drawn per lane, or once for all lanes of a warp."""
     rng = np.random.default_rng(1)
     per_warp = np.repeat(rng.integers(1, most, LANES // WARP), WARP)
     return {

@@ -1,6 +1,6 @@
-"""How fast the emulator runs the tiled matrix product: plain, and looking for hazards, side by side.
+"""The emulator's speed on the tiled matrix product: plain, and looking for hazards, side by side.
 
-The last line says how much of the largest product NumPy needs for the fused multiply-adds alone, which have
+The last line shows how much of the largest product NumPy needs for the fused multiply-adds alone, which have
 to be exact: no emulator that makes one NumPy call per operation could be faster than that.
 """
 
@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from grader.emulator.instructions.rounding import nearest_fused32
+from grader.simulation.emulator.instructions.rounding import nearest_fused32
 from tests.bench.measuring import matmul_launch, tiled_matmul
 
 SHAPES = ((55, 48, 43), (142, 110, 146), (256, 256, 256))

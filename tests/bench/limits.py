@@ -1,4 +1,4 @@
-"""What bounds a class of 100,000 on 200 nodes: each part measured alone on this machine, then put together.
+"""The limits of a class of 100,000 on 200 nodes: each part measured alone on this machine, then combined.
 
 The parts are Dask's scheduler, fed with tasks as large as ours (a source there, a grade back), the parent,
 which writes the files of each submission, and the end of a class, from a folder OUT that has been graded. How
@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distributed import Client, Future, LocalCluster
 
-from grader.batch import OutFolder
-from grader.batch.executor import Graded
-from grader.batch.folder import load_grade
-from grader.batch.reading import load_class
-from grader.batch.resume import store
+from grader.classroom.batch import OutFolder
+from grader.classroom.batch.executor import Graded
+from grader.classroom.batch.folder import load_grade
+from grader.classroom.batch.reading import load_class
+from grader.classroom.batch.resume import store
 from grader.model import Submission
 from grader.reports import files
 from tests.bench.many import class_costs
@@ -38,7 +38,7 @@ _SHOWN = 200
 
 
 class Part(NamedTuple):
-    """What bounds a class: how many submissions a second it lets through."""
+    """A part that limits a class: the number of submissions a second that it lets through."""
 
     name: str
     rate: float

@@ -32,16 +32,17 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.assignment import find_assignment, load_assignment
-from grader.batch import OutFolder, class_page
-from grader.batch.executor import BatchSetting, Executor, Graded
-from grader.batch.folder import load_grade
-from grader.batch.reading import readable_grades
+from grader.classroom.batch import OutFolder, class_page
+from grader.classroom.batch.executor import BatchSetting, Executor, Graded
+from grader.classroom.batch.folder import load_grade
+from grader.classroom.batch.reading import readable_grades
 from grader.cli import grade as grade_command
 from grader.cli import main as grader
+from grader.grading.assignment import find_assignment, load_assignment
 from grader.reports import class_page as report
 from grader.reports import class_table, files, junit
-from grader.sandbox import bubblewrap
+from grader.toolchain.sandbox import bubblewrap
+from tests.mistakes import mistake_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,12 +67,12 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 def sources() -> list[bytes]:
     """The different files that the class consists of."""
     sample = sorted((ROOT / "tests/sample_class").glob("*/*.cu"))
-    mistakes = sorted((ROOT / "reference/matmul/mistakes").glob("*.cu"))
+    mistakes = mistake_files(ROOT / "reference/matmul/mistakes")
     return [path.read_bytes() for path in (*sample, *mistakes)]
 
 
 def make_class(folder: Path, number: int) -> None:
-    """Write so many different files, each with a name of its own."""
+    """Write a number of different files, each with a name of its own."""
     folder.mkdir(parents=True)
     for student, source in zip(range(number), cycle(sources()), strict=False):
         (folder / f"student{student:06}.cu").write_bytes(source + f"\n// student {student}\n".encode())
@@ -79,7 +80,7 @@ def make_class(folder: Path, number: int) -> None:
 
 @dataclass
 class Watched:
-    """What was seen of a run: bytes of the parent and of all below it, and open files, by seconds."""
+    """The observations of a run: bytes of the parent and of all below it, and open files, by seconds."""
 
     seconds: float = 0.0
     rows: list[tuple[float, int, int, int]] = field(default_factory=list)
@@ -96,7 +97,7 @@ class Watched:
 
 
 def watched(command: Sequence[str], cache: Path, until: float = float("inf")) -> Watched:
-    """Run a command to its end, or kill its group after so many seconds; print nothing of it."""
+    """Run a command to its end, or kill its group after some seconds; print nothing of it."""
     environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
     began, seen = time.monotonic(), Watched()
     with (cache / "log").open("a") as log:
@@ -183,7 +184,7 @@ def _renamed(grade: Grade, pickled: bytes, submission: Submission) -> Graded:
 
 
 def end(out: OutFolder, number: int) -> Iterator[tuple[str, float, int]]:
-    """What is done once all is graded: its name, seconds, and bytes that are written."""
+    """Do the steps that follow once all is graded; yield each one's name, seconds, and bytes written."""
     began = time.perf_counter()
     names = out.finished()
     yield "journal replayed", time.perf_counter() - began, (out.path / "journal.jsonl").stat().st_size

@@ -1,4 +1,4 @@
-"""What the benchmarks share: kernels linked once, and the shortest of several runs in process time."""
+"""Helpers of the benchmarks: kernels linked once, and the shortest of several runs in process time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.launch import Kernel
 from grader.model import Argument, Launch
-from tests.emulator.nvcc import HAZARDS, compile_one, entries
+from grader.simulation.emulator.launch import Kernel
+from tests.simulation.emulator.nvcc import HAZARDS, compile_one, entries
 
 if TYPE_CHECKING:
     from grader.model import Run

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.backends.emulated_kernel import EmulatedKernel
-from grader.device.observation import Observation
-from grader.device.service import run_beside
-from grader.kinds.program.on_emulator import EmulatedDevice
+from grader.kinds.host_runs.on_emulator import EmulatedDevice
 from grader.model import Argument, Build, Launch, ProgramInterface, Submission
-from grader.nvcc import Tools, build_program, find_toolchain
-from grader.ptx import parse
-from grader.sandbox import Job, Limits, LocalSandbox, Stage
-from grader.sandbox.channel import channel
+from grader.running.backends.emulated_kernel import EmulatedKernel
+from grader.running.device.observation import Observation
+from grader.running.device.service import run_beside
+from grader.simulation.ptx import parse
+from grader.toolchain.nvcc import Tools, build_program, find_toolchain
+from grader.toolchain.sandbox import Job, Limits, LocalSandbox, Stage
+from grader.toolchain.sandbox.channel import channel
 
 REPEATS = 3
 HEAD = """#include <cstdio>

@@ -1,4 +1,4 @@
-"""What a sandbox costs: an empty job, a stage with four jobs, a build, and a class, next to no sandbox.
+"""The cost of a sandbox: an empty job, a stage with four jobs, a build, and a class, next to no sandbox.
 
     python -m tests.bench.sandbox_cost [--class] [--gpu]
 
@@ -20,22 +20,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import sandbox_choice
-from grader.assignment import find_assignment, load_assignment
+from grader.base.errors import GraderError
 from grader.cli import setup
-from grader.errors import GraderError
+from grader.grading.assignment import find_assignment, load_assignment
 from grader.model import Submission
-from grader.nvcc import build
-from grader.sandbox import Job, Stage
+from grader.toolchain import sandbox_choice
+from grader.toolchain.nvcc import build
+from grader.toolchain.sandbox import Job, Stage
+from tests.mistakes import mistake_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.nvcc import Tools
+    from grader.toolchain.nvcc import Tools
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTION = ROOT / "reference/matmul/solution.cu"
-MISTAKES = sorted((ROOT / "reference/matmul/mistakes").glob("*.cu"))
+MISTAKES = mistake_files(ROOT / "reference/matmul/mistakes")
 CHOICES = ("local", "bubblewrap", "docker")
 RUNS, STUDENTS = 7, 12
 
@@ -111,10 +112,10 @@ def graded(choice: str, *, gpu: bool) -> float:
 
 def main() -> None:
     """Print a table with a column for each sandbox that works here."""
-    told = argparse.ArgumentParser()
-    told.add_argument("--class", dest="whole", action="store_true")
-    told.add_argument("--gpu", action="store_true")
-    asked = told.parse_args()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--class", dest="whole", action="store_true")
+    parser.add_argument("--gpu", action="store_true")
+    asked = parser.parse_args()
     options = argparse.Namespace(backend="gpu" if asked.gpu else "emulator")
     gpus = setup.gpus(options)
     table: dict[str, dict[str, float]] = {}

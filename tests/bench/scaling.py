@@ -1,4 +1,4 @@
-"""How time and memory grow: the tiled matrix product from 10^5 to 10^9 lane-instructions, one row each."""
+"""Growth of time and memory: the tiled matrix product from 10^5 to 10^9 lane-instructions, one row each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the trace for the report adds to each submission of a class of 20, in processor time and bytes.
+"""The cost of the report's trace for each submission of a class of 20, in processor time and bytes.
 
-Each is graded as `grader grade` does it, its build, which nobody has made before, included; then the same
+Each is graded as `grader grade` does it, its build, which is not cached, included; then the same
 grade gets its trace. Both are timed apart, the compiler's processes with them, so that the pair shares a
 machine's moods.
 """
@@ -12,13 +12,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import pipeline
-from grader.assignment import find_assignment, load_assignment
-from grader.kinds import kind_of
-from grader.nvcc import Tools, find_toolchain
+from grader.grading.assignment import find_assignment, load_assignment
+from grader.grading.submission import lines, read_submission
+from grader.kinds import kind_of, pipeline
 from grader.reports import files, trace_files
-from grader.sandbox import LocalSandbox
-from grader.submission import lines, read_submission
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
     from grader.model import Grade

@@ -42,7 +42,7 @@ def in_opencl() -> str:
 
 
 def simulation(rows: int, inner: int, columns: int) -> str:
-    """What `oclgrind-kernel` is to run: program, kernel, global and local size, arguments."""
+    """The input of `oclgrind-kernel`: program, kernel, global and local size, arguments."""
     threads = [-(-extent // TILE) * TILE for extent in (columns, rows)]
     buffers = [4 * rows * inner, 4 * inner * columns, 4 * rows * columns]
     lines = ["product.cl", "tiledMatMul", f"{threads[0]} {threads[1]} 1", f"{TILE} {TILE} 1"]

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import pipeline
-from grader.assignment import reference_folder
-from grader.course.download import read_download
+from grader.classroom.course.download import read_download
+from grader.grading.assignment import reference_folder
+from grader.grading.submission.items import MAX_BYTES
+from grader.kinds import pipeline
 from grader.model import Verdict
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
-from grader.submission.items import MAX_BYTES
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.bundled import bundled
-from tests.submission.packing import tarred, zipped
+from tests.grading.submission.packing import tarred, zipped
 
 if TYPE_CHECKING:
+    from grader.kinds.pipeline import Plan
     from grader.model import Grade, Submission
-    from grader.pipeline import Plan
 
 ASSIGNMENT = bundled("tiled-matmul")
 SOLUTION = (reference_folder(ASSIGNMENT) / "solution.cu").read_bytes()
@@ -36,7 +36,7 @@ _HEADERS = {
 }
 
 GENERATED: dict[str, dict[str, bytes]] = {
-    # long files, which nobody wants to read here
+    # long files, which are generated rather than stored
     "comment_of_900_kb": {"k.cu": b"/*" + b"all work and no play \n" * 40_000 + b"*/\n" + SOLUTION},
     "line_of_200_kb": {"k.cu": b"int spread[] = {" + b"0, " * 60_000 + b"0};  // one line\n" + SOLUTION},
     "source_of_1_mib": {"k.cu": SOLUTION + b"/" * (MAX_BYTES - len(SOLUTION))},
@@ -86,10 +86,10 @@ def _hand_in(folder: Path) -> None:
 
 
 def _accused(grade: Grade) -> list[str]:
-    """All that is said against a kernel that is right."""
+    """Return all errors, lost items and findings of a kernel that is right."""
     lost = [item.result for item in grade.items if item.result.verdict not in {Verdict.PASS, Verdict.SKIP}]
-    told = [finding.message for item in grade.items for finding in item.result.findings]
-    return [grade.error, *(f"{result.item.id}: {result.message}" for result in lost), *told]
+    messages = [finding.message for item in grade.items for finding in item.result.findings]
+    return [grade.error, *(f"{result.item.id}: {result.message}" for result in lost), *messages]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader import pipeline
+from grader.kinds import pipeline
 from grader.kinds.program import stages as programs
 from grader.model import (
     Assignment,
@@ -22,10 +22,11 @@ from grader.model import (
     Submission,
     Verdict,
 )
-from grader.nvcc import Tools, build_program, find_toolchain, toolchain_in
-from grader.sandbox import LocalSandbox
-from grader.sandbox.bubblewrap import BubblewrapSandbox
-from grader.sandbox_choice import container
+from grader.toolchain.nvcc import Tools, build_program, find_toolchain, toolchain_in
+from grader.toolchain.sandbox import LocalSandbox
+from grader.toolchain.sandbox.bubblewrap import BubblewrapSandbox
+from grader.toolchain.sandbox_choice import container
+from tests.builds import shared_builds
 from tests.bundled import read_table
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Honest:
 
     @property
     def submission(self) -> Submission:
-        """What a student would hand in."""
+        """The submission that a student would hand in."""
         return Submission(self.name, f"{self.name}.cu", (FOLDER / f"{self.name}.cu").read_bytes(), "")
 
     @property
@@ -78,7 +79,7 @@ class Honest:
         )
 
     def _texts(self) -> list[RubricItem]:
-        """What the table says of standard output and of files."""
+        """Return items for the standard output and the files that the table lists."""
         wanted: list[Named[Any]] = []
         if "stdout" in self.entry:
             wanted.append((("of", "stdout"), ("exact", _text(self.entry["stdout"]))))
@@ -89,22 +90,22 @@ class Honest:
         ]
 
     def complaints(self, run: ProgramRun) -> list[str]:
-        """What of the run itself is not as the table says, where no item can ask for it."""
-        told = []
+        """Return the deviations of the run itself from the table, where no item can ask for them."""
+        found = []
         for stream, content in (("stdout", run.stdout), ("stderr", run.stderr)):
             size, pattern = self.entry.get(f"{stream}_bytes"), self.entry.get(f"{stream}_matches")
             if size is not None and len(content) != size:
-                told.append(f"{stream} has {len(content)} bytes")
+                found.append(f"{stream} has {len(content)} bytes")
             if pattern is not None and not re.search(pattern, content.decode(errors="replace")):
-                told.append(f"{stream} is {content[:200]!r}")
-        return told
+                found.append(f"{stream} is {content[:200]!r}")
+        return found
 
 
 PROGRAMS = {name: Honest(name, entry) for name, entry in TABLE.items()}
 
 
 def _local() -> Tools:
-    return Tools(find_toolchain(), LocalSandbox())
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
 @lru_cache
@@ -129,15 +130,15 @@ SANDBOXES = [
 @pytest.mark.parametrize("make_tools", SANDBOXES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_honest_program_has_full_marks(name: str, make_tools: Callable[[], Tools]) -> None:
-    """It compiles, ends as it should, says what it should, and nothing is found against it."""
+    """It compiles, ends as it should, prints what it should, and has no findings."""
     honest, tools = PROGRAMS[name], make_tools()
     plan = pipeline.make_plan(honest.assignment, 1, tools, visible_only=False)
     built = build_program(tools, honest.submission, honest.assignment.program)
     assert [built.ok, built.error, built.findings, built.calls_device] == [True, "", (), False]
     evidence, _ = programs.gather(plan, honest.submission, built, tools)
     grade = pipeline.judge(plan, honest.submission, evidence)
-    told = [f"{each.result.item.check}: {each.result.message}" for each in grade.items]
-    assert (grade.verdict, grade.error) == (Verdict.PASS, ""), told
+    messages = [f"{each.result.item.check}: {each.result.message}" for each in grade.items]
+    assert (grade.verdict, grade.error) == (Verdict.PASS, ""), messages
     assert grade.score == grade.max_score == len(honest.assignment.rubric)
     assert [finding for each in grade.items for finding in each.result.findings] == []
     (case,) = evidence.cases
@@ -146,7 +147,7 @@ def test_an_honest_program_has_full_marks(name: str, make_tools: Callable[[], To
 
 
 def test_every_program_is_in_the_table() -> None:
-    """The folder and its table name the same files, and the table says what must come of each."""
+    """The folder and its table name the same files, and the table lists what must come of each."""
     assert sorted(PROGRAMS) == sorted(path.stem for path in FOLDER.glob("*.cu"))
     for name, entry in TABLE.items():
         assert set(entry) <= _KEYS, name
@@ -154,7 +155,7 @@ def test_every_program_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_says_what_is_honest_about_it(name: str) -> None:
+def test_a_program_states_what_is_honest_about_it(name: str) -> None:
     """In the comment at its top."""
     assert (FOLDER / f"{name}.cu").read_text("utf-8").startswith("// honest: ")
 

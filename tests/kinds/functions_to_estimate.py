@@ -70,7 +70,7 @@ extern "C" void scale(const float *x, float *y, int n) {{
 """
 WRONG = PLAIN.replace("3.0f", "2.0f")
 
-# Rounds until a counter on the device says that it is done: what the host does depends on results.
+# Rounds until a counter on the device shows that it is done: what the host does depends on results.
 UNTIL_DONE = f"""{PRODUCT}
 __global__ void count(int *left) {{ *left -= 1; }}
 extern "C" void scale(const float *x, float *y, int n) {{

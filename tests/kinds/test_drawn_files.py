@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from grader import pipeline
-from grader.assignment import load_assignment
-from grader.errors import SpecError, UsageError
-from grader.kinds.program.arrays import as_npy, as_raw
+from grader.base.errors import SpecError, UsageError
+from grader.grading.assignment import load_assignment
+from grader.kinds import pipeline
+from grader.kinds.comparing.arrays import as_npy, as_raw
 from grader.model import Build, Submission
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.program_assignments import built_on_host
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_a_program_is_compared_with_what_its_own_case_drew(tmp_path: Path) -> No
     assert graded(tmp_path, "2").score == 10
 
 
-def test_a_wrong_program_is_told_the_element_and_the_shape(tmp_path: Path) -> None:
+def test_the_message_about_a_wrong_program_names_the_element_and_the_shape(tmp_path: Path) -> None:
     """Of the visible case; of the hidden one neither."""
     message = graded(tmp_path, "3").items[0].result.message
     assert message.startswith("none of 2 cases is right. 1 hidden case fails as well. In case `raw` (N=5, ")
@@ -154,7 +154,7 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path, old: str, new: st
     assert problem in str(raised.value)
 
 
-def test_an_array_that_the_oracle_does_not_draw_is_told_before_grading(tmp_path: Path) -> None:
+def test_an_array_that_the_oracle_does_not_draw_is_reported_before_grading(tmp_path: Path) -> None:
     """With the case and what there is."""
     assignment = written(tmp_path, YAML.replace("x.raw: x}, arguments: [x.raw]}", "x.raw: z}}", 1))
     tools = Tools(find_toolchain(), LocalSandbox())
@@ -163,7 +163,7 @@ def test_an_array_that_the_oracle_does_not_draw_is_told_before_grading(tmp_path:
 
 
 @pytest.mark.parametrize("elements", ["object", "complex64"])
-def test_an_array_of_what_no_file_can_hold_is_told_before_grading(tmp_path: Path, elements: str) -> None:
+def test_an_array_of_what_no_file_can_hold_is_reported_before_grading(tmp_path: Path, elements: str) -> None:
     """Complex numbers would lose a part, and objects are no numbers at all."""
     assignment = written(tmp_path)
     oracle = ORACLE.replace(

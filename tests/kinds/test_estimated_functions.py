@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import pipeline
-from grader.assignment import load_assignment
 from grader.cli import main
-from grader.estimate import device_of, device_pass, estimate_kernel, host_copy
-from grader.estimate.cache import entry_for
-from grader.kinds import estimating
+from grader.grading.assignment import load_assignment
+from grader.kinds import estimating, pipeline
 from grader.kinds.estimating import build_of_staff, estimate_submission
 from grader.kinds.function import estimating as function_estimating
 from grader.kinds.function.estimating import MOST_LAUNCHES
 from grader.model import DEVICES, Clause, Submission, Verdict
+from grader.running.estimate import device_of, device_pass, estimate_kernel, host_copy
+from grader.running.estimate.cache import entry_for
 from tests.bundled import bundled
-from tests.estimate.launches import tools
 from tests.kinds.functions_to_estimate import (
     AS_KERNEL,
     BLOCKS,
     BY_MEMORY,
     CONFLICTS,
     DIFFERENT,
-    DOUBLE,
     ELEMENTS,
     FOLLOWS,
     MANAGED,
@@ -40,13 +37,14 @@ from tests.kinds.functions_to_estimate import (
     WRONG,
     YAML,
 )
+from tests.running.estimate.launches import tools
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.estimate.estimate import EstimatedKernel
     from grader.model import Assignment, Build, Detail, Estimate, Grade, KernelEstimate, Named
-    from grader.nvcc import Tools
+    from grader.running.estimate.estimate import EstimatedKernel
+    from grader.toolchain.nvcc import Tools
 
 
 def written(folder: Path, text: str = YAML, baseline: str = SLOW) -> Assignment:
@@ -70,14 +68,14 @@ def file(source: str) -> Submission:
     return Submission("ada", "scale.cu", source.encode(), "0")
 
 
-def asked(assignment: Assignment, source: str, shape: Named[int] = (), device: str = "h200") -> Estimate:
-    """What `grader estimate` asks for."""
+def estimated(assignment: Assignment, source: str, shape: Named[int] = (), device: str = "h200") -> Estimate:
+    """The estimate that `grader estimate` makes."""
     plan = pipeline.make_plan(assignment, 1, tools(), visible_only=True)
     return estimate_submission(plan, file(source), tools(), device, shape)
 
 
 def student(estimate: Estimate) -> KernelEstimate:
-    """What the submission takes."""
+    """The estimate of the submission itself."""
     assert estimate.ratio is not None, (estimate.problem, estimate.details)
     return dict(estimate.kernels)["student"]
 
@@ -90,8 +88,8 @@ def checked(assignment: Assignment, source: str, *, estimates: bool = True) -> G
 
 def test_a_function_takes_as_long_as_its_kernel_alone(tmp_path: Path) -> None:
     """The same kernel, handed in as a function and as a kernel; so does the slower one beside it."""
-    function = asked(written(tmp_path / "function"), PLAIN)
-    kernel = asked(
+    function = estimated(written(tmp_path / "function"), PLAIN)
+    kernel = estimated(
         written(tmp_path / "kernel", AS_KERNEL), PLAIN.replace("__global__", 'extern "C" __global__')
     )
     assert student(function).milliseconds == pytest.approx(student(kernel).milliseconds)
@@ -103,9 +101,9 @@ def test_a_function_takes_as_long_as_its_kernel_alone(tmp_path: Path) -> None:
 
 def test_copies_and_fills_are_part_of_the_time_as_they_are_on_a_gpu(tmp_path: Path) -> None:
     """Of pointers to the host: two copies of the arrays, and a fill."""
-    on_device = student(asked(written(tmp_path / "device"), PLAIN))
+    on_device = student(estimated(written(tmp_path / "device"), PLAIN))
     on_host = written(tmp_path / "host", YAML.replace("pointers: device", "pointers: host"), ON_HOST)
-    whole, device = student(asked(on_host, ON_HOST)), device_of("h200")
+    whole, device = student(estimated(on_host, ON_HOST)), device_of("h200")
     moves = 2 * host_copy(4 * ELEMENTS, device).milliseconds + device_pass(4 * ELEMENTS, device).milliseconds
     assert whole.milliseconds == pytest.approx(on_device.milliseconds + moves)
     shares = {limit.limit: limit.share for limit in whole.limits}
@@ -117,15 +115,17 @@ def test_copies_and_fills_are_part_of_the_time_as_they_are_on_a_gpu(tmp_path: Pa
 
 def test_two_kernels_take_as_long_as_both_and_each_has_its_lines(assignment: Assignment) -> None:
     """The copy within device memory reads and writes."""
-    both = student(asked(assignment, TWO_KERNELS))
-    product = student(asked(assignment, PLAIN))
-    sum_alone = (
-        f'{DOUBLE}\nextern "C" void scale(const float *x, float *y, int n) {{ sum{BLOCKS}(x, y, n); }}'
+    both = student(estimated(assignment, TWO_KERNELS))
+    product = student(estimated(assignment, PLAIN))
+    copied_and_product = student(
+        estimated(assignment, TWO_KERNELS.replace(f"    sum{BLOCKS}(x, y, n);\n", ""))
     )
-    doubled = student(asked(assignment, sum_alone))
+    copied_and_sum = student(
+        estimated(assignment, TWO_KERNELS.replace(f"    product{BLOCKS}(x, y, n);\n", ""))
+    )
     copy = device_pass(8 * ELEMENTS, device_of("h200"))
-    parts = product.milliseconds + doubled.milliseconds + copy.milliseconds
-    assert both.milliseconds == pytest.approx(parts)
+    assert copied_and_product.milliseconds == pytest.approx(product.milliseconds + copy.milliseconds)
+    assert both.milliseconds == pytest.approx(product.milliseconds + copied_and_sum.milliseconds)
     text = TWO_KERNELS.splitlines()
     of_kernels = {text.index(line) + 1 for line in text if "y[i]" in line}
     lines = {line for limit in both.limits for line, _ in limit.lines}
@@ -144,9 +144,9 @@ def test_launches_that_are_alike_are_simulated_once(
         return estimate_kernel(code, build, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(function_estimating, "estimate_kernel", noted)
-    student(asked(assignment, PLAIN))  # the baseline is known from here on
+    student(estimated(assignment, PLAIN))  # the baseline is known from here on
     entries.clear()
-    whole = student(asked(assignment, UNTIL_DONE))
+    whole = student(estimated(assignment, UNTIL_DONE))
     assert [("count" in entry, "product" in entry) for entry in entries] == [(True, False), (False, True)]
     shares = {limit.limit: limit.share for limit in whole.limits}
     steps = 3 + 1 + 4  # rounds, the product, copies
@@ -158,19 +158,19 @@ def test_a_launch_finds_what_copies_have_put_there(assignment: Assignment) -> No
 
     def milliseconds(in_constant: int, in_array: int) -> float:
         source = BY_MEMORY.replace("IN_CONSTANT", str(in_constant)).replace("IN_ARRAY", str(in_array))
-        return student(asked(assignment, source)).milliseconds
+        return student(estimated(assignment, source)).milliseconds
 
     little = milliseconds(1, 1)
     assert milliseconds(200, 1) > 1.2 * little
     assert milliseconds(1, 200) > 1.2 * little
 
 
-def test_what_would_help_is_said_of_the_whole_function(assignment: Assignment) -> None:
+def test_what_would_help_is_reported_for_the_whole_function(assignment: Assignment) -> None:
     """Of the launch that takes most, beside what stays: it gains more the more often it is made."""
     line = next(at for at, text in enumerate(CONFLICTS.splitlines(), 1) if "sum += tile" in text)
     gains = []
     for launches in (1, 20):
-        estimate = asked(assignment, CONFLICTS.replace("LAUNCHES", str(launches)))
+        estimate = estimated(assignment, CONFLICTS.replace("LAUNCHES", str(launches)))
         change = next(change for change in estimate.changes if change.change == "no-bank-conflicts")
         assert change.line == line
         assert estimate.ratio is not None
@@ -184,7 +184,7 @@ def test_nothing_helps_where_copies_take_most_of_the_time(tmp_path: Path) -> Non
     launch = f"columns<<<n / 128, 128>>>(to, n); product{BLOCKS}(from, to, n);"
     source = columns + ON_HOST.replace(f"product{BLOCKS}(from, to, n);", launch)
     on_host = written(tmp_path, YAML.replace("pointers: device", "pointers: host"), ON_HOST)
-    estimate = asked(on_host, source)
+    estimate = estimated(on_host, source)
     assert student(estimate).limits[0].limit == "host-copies"
     assert estimate.changes == ()
 
@@ -203,7 +203,7 @@ def test_nothing_helps_where_copies_take_most_of_the_time(tmp_path: Path) -> Non
     ],
     ids=["differ", "managed", "follows", "none"],
 )
-def test_what_cannot_be_estimated_says_why_and_costs_nobody_points(
+def test_what_cannot_be_estimated_has_a_reason_and_costs_no_points(
     assignment: Assignment, source: str, problem: str, detail: Detail
 ) -> None:
     """All of them are right, and the item is skipped."""
@@ -219,7 +219,7 @@ def test_what_cannot_be_estimated_says_why_and_costs_nobody_points(
 def test_many_launches_that_are_alike_have_an_estimate(assignment: Assignment) -> None:
     """However many there are."""
     many = DIFFERENT.replace("LAUNCHES", "1000").replace("STEP", "32")
-    assert student(asked(assignment, many)).milliseconds > 1000 * device_of("h200").launch_us / 1000
+    assert student(estimated(assignment, many)).milliseconds > 1000 * device_of("h200").launch_us / 1000
 
 
 def assignment_with(assignment: Assignment, **options: object) -> Assignment:
@@ -246,14 +246,16 @@ def test_a_check_shows_the_estimate_in_place_of_points(assignment: Assignment) -
 @pytest.mark.parametrize(
     ("source", "verdict"), [(PLAIN, Verdict.PASS), (SLOW, Verdict.FAIL)], ids=["plain", "slow"]
 )
-def test_an_estimate_decides_where_the_rubric_says_so(tmp_path: Path, source: str, verdict: Verdict) -> None:
+def test_an_estimate_decides_where_the_rubric_asks_for_it(
+    tmp_path: Path, source: str, verdict: Verdict
+) -> None:
     """The whole interval has to reach what is asked for."""
     text = YAML.replace("none_below: 1.0, full_at: 1.2", "estimate: true, steps: [{at: 1.1, credit: 1}]")
     fast = checked(written(tmp_path, text), source, estimates=False).items[1].result
     assert (fast.verdict, fast.estimated) == (verdict, True)
 
 
-# The second kernel does nothing unless the first has said so, which it does where it is really run.
+# The second kernel does nothing unless the first has set a flag, which it does where it is really run.
 FEIGNED = f"""{PRODUCT}
 __global__ void say(int *word) {{ *word = 1; }}
 __global__ void obey(const float *x, float *y, const int *word, int n) {{
@@ -293,7 +295,7 @@ def test_a_wrong_function_has_no_estimate(assignment: Assignment) -> None:
     assert (estimate.problem, estimate.ratio) == ("wrong", None)
 
 
-def test_nothing_is_estimated_where_nobody_asks_for_speed() -> None:
+def test_nothing_is_estimated_where_no_item_asks_for_speed() -> None:
     """As of the bundled function."""
     like = bundled("matmul-function")
     assert like.timing is None
@@ -318,7 +320,7 @@ def test_the_baseline_is_estimated_once_for_all_checks(
     kept = []
     for _ in range(2):
         monkeypatch.setattr(estimating, "_baselines", {})
-        kept.append(dict(asked(assignment, PLAIN).kernels)["slow"])
+        kept.append(dict(estimated(assignment, PLAIN).kernels)["slow"])
     assert kept[0] == kept[1]
     assert builds == ["slow"]
 
@@ -326,7 +328,7 @@ def test_the_baseline_is_estimated_once_for_all_checks(
 def test_students_have_the_baselines_times_without_its_source(
     assignment: Assignment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Device by device; `grader estimate` says the same with them."""
+    """They have them device by device; `grader estimate` gives the same result with them."""
     handed_out, own = tmp_path / "student", tmp_path / "mine.cu"
     own.write_text(PLAIN)
     assert main(["export-student", str(assignment.path), str(handed_out)]) == 0

@@ -1,4 +1,4 @@
-"""What is said of a wrong function: as of a kernel, its mistake, the smallest shape, what comes first."""
+"""The explanation of a wrong function: as of a kernel, its mistake, the smallest shape, the first cause."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import pipeline
-from grader.assignment import staff_folder
-from grader.kinds.function.stages import SmallerCalls
+from grader.grading.assignment import staff_folder
+from grader.kinds import pipeline
+from grader.kinds.function.smaller_calls import SmallerCalls
 from grader.model import Submission
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.bundled import bundled
+from tests.mistakes import mistake
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ def graded() -> Graded:
     plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=True)
 
     def grade(name: str, source: bytes = b"") -> Grade:
-        source = source or (staff_folder(ASSIGNMENT) / f"mistakes/{name}.cu").read_bytes()
+        source = source or mistake(staff_folder(ASSIGNMENT) / f"mistakes/{name}.cu")
         return pipeline.grade(plan, Submission("ada", f"{name}.cu", source, ""), tools)
 
     return grade
@@ -43,7 +44,7 @@ def _message(grade: Grade, item: str) -> str:
 
 
 def test_a_wrong_result_is_explained_with_the_tiles_that_its_launch_has(graded: Graded) -> None:
-    """Nobody declares a tile size; the block of the launch tells it. A shape of one element fails, too."""
+    """No tile size is declared; the block of the launch shows it. A shape of one element fails, too."""
     grade = graded("whole_tiles_only")
     assert "`C` lacks the last tile of the sum. The smallest shape found to fail: M=1, K=1, N=1" in _message(
         grade, "any-shape"
@@ -60,10 +61,10 @@ def test_a_wrong_result_is_explained_with_the_tiles_that_its_launch_has(graded: 
     ],
     ids=("a bound on elements", "bytes that do not come back"),
 )
-def test_where_the_end_of_a_result_was_never_stored_nobody_speaks_of_tiles(
+def test_where_the_end_of_a_result_was_never_stored_no_message_speaks_of_tiles(
     graded: Graded, right: str, wrong: str
 ) -> None:
-    """Device memory that nobody wrote is no result: it is not said to be NaN."""
+    """Device memory that was never written is no result: it is not reported to be NaN."""
     source = (staff_folder(ASSIGNMENT) / "solution.cu").read_text("utf-8")
     assert right in source
     grade = graded("short", source.replace(right, wrong).encode())
@@ -84,8 +85,8 @@ def test_the_smallest_shape_is_one_step_beyond_those_that_work(graded: Graded) -
 
 
 def test_calls_at_smaller_shapes_are_few(graded: Graded, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where none fails nothing is said of smaller shapes."""
-    monkeypatch.setattr(SmallerCalls, "_failing", lambda *_: [])
+    """Smaller shapes are not mentioned if none fails."""
+    monkeypatch.setattr(SmallerCalls, "_first_failing", lambda *_: None)
     assert "smallest" not in _message(graded("grid_exchanged"), "any-shape")
 
 
@@ -101,7 +102,7 @@ def test_calls_at_smaller_shapes_are_few(graded: Graded, monkeypatch: pytest.Mon
 def test_what_comes_first_is_a_kernels_mistake_unless_the_host_made_one(
     graded: Graded, name: str, code: str
 ) -> None:
-    """What the host does wrong, or leaves undone, spoils the results."""
+    """A mistake or an omission of the host spoils the results."""
     cause = graded(name).cause
     assert cause is not None
     assert cause.code == code
@@ -115,7 +116,7 @@ def _with_parameters(parameters: str) -> bytes:
     return source.replace(as_passed, f"void solve({parameters})").encode()
 
 
-def test_parameters_in_another_order_are_told_before_what_that_does(graded: Graded) -> None:
+def test_parameters_in_another_order_are_reported_before_what_that_does(graded: Graded) -> None:
     """The function was called in the order of its own names, and then it is right."""
     source = _with_parameters("const float* A, const float* B, float* C, int M, int N, int K")
     cause = graded("order", source).cause
@@ -124,7 +125,7 @@ def test_parameters_in_another_order_are_told_before_what_that_does(graded: Grad
     assert "is right when it is called with (A, B, C, M, N, K)" in cause.message
 
 
-def test_an_order_that_does_not_make_it_right_is_not_told(graded: Graded) -> None:
+def test_an_order_that_does_not_make_it_right_is_not_reported(graded: Graded) -> None:
     """A student may call the inner size N; what is wrong then is something else."""
     source = _with_parameters("const float* A, const float* B, float* C, int M, int N, int K")
     source = source.replace(b"int N, int K) {", b"int N, int K) {\n    int swap = N; N = K; K = swap;", 1)
@@ -136,7 +137,7 @@ def test_an_order_that_does_not_make_it_right_is_not_told(graded: Graded) -> Non
     assert cause.code != "parameter-order"
 
 
-def test_types_in_another_order_are_told_so(graded: Graded) -> None:
+def test_types_in_another_order_are_reported_as_such(graded: Graded) -> None:
     """With the order that the assignment passes."""
     source = _with_parameters("int M, int K, int N, const float* A, const float* B, float* C")
     message = _message(graded("types", source), "compiles")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import pipeline
-from grader.assignment import load_assignment
-from grader.errors import UsageError
+from grader.base.errors import UsageError
+from grader.grading.assignment import load_assignment
+from grader.kinds import pipeline
 from grader.model import Submission, Verdict
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 
 if TYPE_CHECKING:
@@ -172,10 +172,10 @@ def test_a_right_function_earns_everything(graded: Graded, source: str, pointers
     ],
 )
 def test_what_the_host_has_computed_earns_nothing(graded: Graded, source: str, pointers: str) -> None:
-    """Whether kernels run for show, or store what they are given of the result."""
+    """That holds for kernels that run for show, and for kernels that store given parts of the result."""
     results = _results(graded(source, pointers))
     assert results["right"].verdict is Verdict.FAIL
-    assert "the result is the host's: it is the same where no kernel runs" in results["right"].message
+    assert "the result was computed by the host: " in results["right"].message
 
 
 def test_a_wrong_function_that_is_right_where_zeros_are_has_not_computed_on_the_host(
@@ -307,7 +307,7 @@ def test_parameters_of_the_same_bytes_are_the_same(graded: Graded, source: str) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_told_first(graded: Graded, what: str) -> None:
+def test_what_is_wrong_is_reported_first(graded: Graded, what: str) -> None:
     """The cause, its line, and the student's own name of the array."""
     source, pointers, item, message = WRONG[what]
     grade = graded(source, pointers)
@@ -322,7 +322,7 @@ def test_outputs_may_be_zero_to_begin_with(graded: Graded) -> None:
     assert grade.score == 100
 
 
-def test_nothing_of_a_hidden_case_is_told(graded: Graded) -> None:
+def test_nothing_of_a_hidden_case_is_reported(graded: Graded) -> None:
     """Neither its extent nor the shape of its launch."""
     source = ON_DEVICE.replace("(n + 31) / 32, 32>>>", "n == 7 ? 0 : (n + 31) / 32, 32>>>")
     result = _results(graded(source))["right"]
@@ -337,10 +337,10 @@ def test_a_loop_without_an_end_is_stopped(graded: Graded) -> None:
     assert "its host code was still running after 2 s and was stopped" in result.message
 
 
-def test_an_oracle_that_cannot_make_the_inputs_is_told_to_staff(
+def test_an_oracle_that_cannot_make_the_inputs_is_reported_to_staff(
     graded: Graded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before anybody is graded."""
+    """The error comes before any submission is graded."""
     monkeypatch.setattr("tests.kinds.test_functions.ORACLE", ORACLE.replace('"random",', '"other",'))
     with pytest.raises(UsageError, match="no inputs of kind `random`; expected one of other"):
         graded(ON_DEVICE)
@@ -366,7 +366,7 @@ THROUGH_TILE = ON_DEVICE.replace(
 def test_how_a_kernel_of_a_function_is_built_is_judged(
     graded: Graded, source: str, verdict: Verdict, message: str
 ) -> None:
-    """By what its launches executed; a kernel that nobody launched is none."""
+    """Only what its launches executed counts; a kernel that was not launched is none."""
     result = _results(graded(source, items=BUILT))["built"]
     assert result.verdict is verdict
     assert result.message.startswith(message)
@@ -413,3 +413,42 @@ def test_what_a_kernel_of_a_function_computes_is_judged(
     assert grade.error == ""
     assert {name for name, result in _results(grade).items() if result.verdict is Verdict.FAIL} == failed
     assert _results(grade)["computed"].message.startswith(message)
+
+
+COPIED_APART = """
+__global__ void product(const float *x, float *y, float factor, int n, const float2 *apart) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = factor * apart[i].x;
+}
+extern "C" void scale(const float *in, float *out, double factor, int n) {
+    float2 *apart;
+    cudaMalloc(&apart, n * sizeof(float2));
+    for (int turn = 0; turn < 2; ++turn) {
+        cudaMemcpy2D(apart, sizeof(float2), in, sizeof(float), sizeof(float), n, cudaMemcpyDeviceToDevice);
+        product<<<(n + 31) / 32, 32>>>(in, out, factor, n, apart);
+    }
+    cudaFree(apart);
+}
+"""
+
+
+def test_what_a_function_copies_inside_its_device_is_followed_where_its_kernel_is_judged(
+    graded: Graded,
+) -> None:
+    """Two logs are kept, for who has computed and for what its kernel computes: both have every request."""
+    grade = graded(COPIED_APART, items=COMPUTED)
+    assert {name: result.message for name, result in _results(grade).items() if result.fraction < 1} == {}
+
+
+@pytest.mark.parametrize("end", ["exit(1)", "abort()", 'throw "a failed call"', "return"])
+def test_a_function_that_ends_as_its_launch_was_given_up_loses_nothing_for_it(
+    end: str, graded: Graded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No device would have reported the error that it ends for."""
+    monkeypatch.setattr("grader.kinds.host_runs.running.STEPS_A_SECOND", 10)
+    long = ON_DEVICE.replace("if (i < n)", "for (int k = 0; k < 9999; ++k) __syncthreads();\n    if (i < n)")
+    ending = f"(in, out, factor, n);\n    if (cudaDeviceSynchronize()) {end};"
+    grade = graded("#include <cstdlib>\n" + long.replace("(in, out, factor, n);", ending))
+    verdicts = {name: result.verdict for name, result in _results(grade).items()}
+    assert verdicts.pop("compiles") is Verdict.PASS
+    assert set(verdicts.values()) == {Verdict.SKIP}, verdicts

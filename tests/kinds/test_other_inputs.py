@@ -1,15 +1,15 @@
-"""What is asked of a kernel that is launched again with other inputs."""
+"""The requirements on a kernel that is launched again with other inputs."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from grader.compare import compare
-from grader.kinds.program.other_inputs import loosened
+from grader.kinds.attempts.other_inputs import loosened
+from grader.model.compare import compare
 
 
 def test_an_infinity_among_what_is_expected_makes_no_bound_infinite() -> None:
-    """It is right where it is expected, and says nothing of how large the other elements are."""
+    """It is right where it is expected, and shows nothing of how large the other elements are."""
     expected = np.array([-8.0, np.inf])
     bound = loosened(expected, 0.0)
     assert compare("y", np.array([-8.1, np.inf], np.float32), expected, bound).wrong == 0

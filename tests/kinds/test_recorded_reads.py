@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.errors import OurError
-from grader.gpu.replay import HOST, ArrayLocation, CopyStep, LaunchStep
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.base.errors import OurError
+from grader.toolchain.gpu.replay import HOST, ArrayLocation, CopyStep, LaunchStep
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.kinds.test_timed_functions import KERNELS, recordings_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.gpu.replay import Step
+    from grader.toolchain.gpu.replay import Step
 
 ON_HOST = {"pointers: device, outputs: poison": "pointers: host, outputs: poison"}
 HALVES = """

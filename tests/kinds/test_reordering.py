@@ -1,8 +1,8 @@
-"""Which orders of parameters are tried."""
+"""The orders of parameters that are tried."""
 
 from __future__ import annotations
 
-from grader.kinds.kernel.further_runs import orders
+from grader.kinds.attempts.orders import orders
 from tests.bundled import bundled
 
 MATMUL = bundled("tiled-matmul").kernel.parameters

@@ -1,4 +1,4 @@
-"""Repairs for hazards in launches of programs and functions: tried, and told with the finding."""
+"""Repairs for hazards in launches of programs and functions: tried, and reported with the finding."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from grader import pipeline
-from grader.assignment import load_assignment
-from grader.device.observation import EndedLaunch, KernelRun, MemoryImage
-from grader.emulator.repair import RepairCase
-from grader.kinds.program.builds import MOST_BYTES, MOST_LAUNCHES, Trials
+from grader.grading.assignment import load_assignment
+from grader.kinds import pipeline
+from grader.kinds.host_runs.builds import MOST_BYTES, MOST_LAUNCHES, Trials
 from grader.model import Finding, FindingKind, Launch, Run, Severity, Submission
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.running.device.observation import EndedLaunch, KernelRun, MemoryImage
+from grader.simulation.emulator.repair import RepairCase
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ def _races(tools: Tools, folder: Path, source: str) -> CheckResult:
 
 
 def test_a_barrier_that_is_missing_in_a_launch_is_tried(tools: Tools, tmp_path: Path) -> None:
-    """The finding of the visible case says where it goes; trials begin with the memory of the launch."""
+    """The finding of the visible case shows where it goes; trials begin with the memory of the launch."""
     findings = _races(tools, tmp_path, PROGRAM).findings
     assert {(f.line, f.other_line, f.repair) for f in findings if f.case} == {(5, 4, BARRIER)}
 
 
 def test_all_instances_of_a_template_share_a_repair(tools: Tools, tmp_path: Path) -> None:
-    """A race that two of them have is told once, with the repair that both were tried with."""
+    """A race that two of them have is reported once, with the repair that both were tried with."""
     source = PROGRAM.replace("    __syncthreads();\n", "", 1)
     repairs = {f.line: f.repair for f in _races(tools, tmp_path, source).findings if f.case}
     assert "between lines 9 and 10" in repairs[10]
@@ -96,7 +96,7 @@ def _ended(*findings: Finding, size: int = 64, kernel: str = "k") -> EndedLaunch
 
 
 def test_what_is_kept_for_trials_is_bounded() -> None:
-    """Launches of a kernel that shows no hazard are not kept, of others so many, in so much memory."""
+    """Launches that show no hazard are not kept; of others up to a number, within a limit of memory."""
     race, remark = Finding(FindingKind.RACE), Finding(FindingKind.RACE, severity=Severity.INFO)
     trials = Trials()
     trials.keep(_ended(remark))

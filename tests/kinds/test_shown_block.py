@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import pipeline
 from grader.cli import main
+from grader.kinds import pipeline
 from grader.model import Case, Submission, Visibility
-from grader.nvcc import Tools, find_toolchain
 from grader.reports import record_json
-from grader.sandbox import LocalSandbox
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.bundled import bundled
+from tests.mistakes import mistake
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -38,7 +39,7 @@ def graded(tools: Tools, file: str, visibility: Visibility = Visibility.VISIBLE)
         for name, sizes in SIZES.items()
     )
     plan = pipeline.make_plan(assignment, 1, tools, visible_only=False)
-    submission = Submission("ada", "ada.cu", (REFERENCE / file).read_bytes(), "")
+    submission = Submission("ada", "ada.cu", mistake(REFERENCE / file), "")
     return pipeline.grade(replace(plan, cases=cases), submission, tools)
 
 
@@ -75,7 +76,7 @@ def test_a_trace_is_kept_beside_the_grade_until_there_is_none(
     file, out = tmp_path / "ada.cu", tmp_path / "out"
     command = ["grade", "tiled-matmul", str(file), "-o", str(out), "--seed", "1", "--i-trust-these-files"]
     kept, report = out / "grades/ada/trace.json.gz", out / "grades/ada/report.html"
-    file.write_bytes((REFERENCE / "mistakes/no_second_barrier.cu").read_bytes())
+    file.write_bytes(mistake(REFERENCE / "mistakes/no_second_barrier.cu"))
     main(command)
     first = report.read_text(encoding="utf-8")
     assert 'id="trace-data"' in first

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from grader import pipeline
-from grader.assignment import load_assignment
-from grader.backends.gpu import GpuBackend
-from grader.errors import OurError
-from grader.gpu import RaceJudge
-from grader.gpu.pool import prepare
-from grader.gpu.replay import ArrayLocation, CopyStep, FillStep, LaunchStep
+from grader.base.errors import OurError
+from grader.grading.assignment import load_assignment
+from grader.kinds import pipeline
 from grader.kinds.function.recording import recorded
 from grader.model import Argument, Submission, Verdict
-from grader.nvcc import Tools, build_program, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.running.backends.gpu import GpuBackend
+from grader.toolchain.gpu import RaceJudge
+from grader.toolchain.gpu.pool import prepare
+from grader.toolchain.gpu.replay import ArrayLocation, CopyStep, FillStep, LaunchStep
+from grader.toolchain.nvcc import Tools, build_program, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
-from tests.gpu.pretend import GPU, PretendGpu
+from tests.toolchain.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.gpu.replay import Recordings
     from grader.model import Assignment
+    from grader.toolchain.gpu.replay import Recordings
 
 YAML = """
 id: scale
@@ -125,7 +125,7 @@ def written(folder: Path, **changes: str) -> Assignment:
 def recordings_of(
     assignment: Assignment, tools: Tools, source: str, number: int = 1000, *, inputs: tuple[float, ...] = (0,)
 ) -> Recordings:
-    """What a function asks for when it is called with arrays of 1000, `x` full of each of the inputs."""
+    """The recordings of a function called with arrays of 1000, `x` full of each of the inputs."""
     built = build_program(tools, Submission("ada", "scale.cu", source.encode(), "0"), assignment.function)
     assert built.ok, built
     sets = [
@@ -165,10 +165,10 @@ def test_launches_copies_and_fills_are_recorded_with_what_they_name(
 
 
 @pytest.mark.parametrize("reason", UNFIT)
-def test_what_cannot_be_recorded_is_not_timed_and_says_why(
+def test_what_cannot_be_recorded_is_not_timed_and_has_a_reason(
     assignment: Assignment, tools: Tools, reason: str
 ) -> None:
-    """It is our limit: nobody loses points for it."""
+    """It is our limit: no student loses points for it."""
     with pytest.raises(OurError, match=reason):
         recordings_of(assignment, tools, UNFIT_SOURCE, UNFIT.index(reason))
 

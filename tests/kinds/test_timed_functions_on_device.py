@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import pipeline
-from grader.assignment import load_assignment
-from grader.backends import prepare
-from grader.data_files import data_root
-from grader.gpu import devices
+from grader.base.data_files import data_root
+from grader.grading.assignment import load_assignment
+from grader.kinds import pipeline
 from grader.model import Submission, Verdict
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
+from grader.running.backends import prepare
+from grader.toolchain.gpu import devices
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(900)]
 
 LOG = logging.getLogger(__name__)
-"""What was measured: `pytest -o log_cli=true --log-cli-level=INFO`."""
+"""Log of the measurements: `pytest -o log_cli=true --log-cli-level=INFO`."""
 
 YAML = """
 id: product
@@ -193,7 +193,7 @@ def test_a_right_function_is_timed_and_every_timed_call_is_right(
 def test_a_function_that_launches_nothing_where_it_is_timed_earns_nothing(
     tools: Tools, tmp_path: Path
 ) -> None:
-    """What it leaves is not what must be there."""
+    """The results that it leaves are not those that must be there."""
     grade, timing = graded(ONLY_SMALL, tools, tmp_path)
     assert "unwritten-while-timed" in [finding.code for finding in timing.findings]
     assert grade.items[1].result.verdict is Verdict.FAIL
@@ -214,7 +214,7 @@ def test_with_host_pointers_the_copies_are_part_of_the_time(
 
 
 def test_a_function_that_asks_the_device_whether_to_go_on_is_timed(tools: Tools, tmp_path: Path) -> None:
-    """What it read is read again in each replay."""
+    """The values that it read are read again in each replay."""
     _, timing = graded(IN_PARTS, tools, tmp_path, size=256)
     LOG.info("%s %s", timing.speedup, timing.milliseconds)
     assert timing.error == ""

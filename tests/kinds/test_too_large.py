@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from grader.device.observation import KernelRun
-from grader.kinds.program.too_large import STEPS_A_SECOND, too_large
-from grader.messages import clause
-from grader.model import Clause, Launch, Run, given_up_because
+from grader.kinds.host_runs.too_large import STEPS_A_SECOND, too_large
+from grader.model import Clause, Launch, Run, work_limit_reason
+from grader.model.messages import clause
+from grader.running.device.observation import KernelRun
 
 SECOND = STEPS_A_SECOND
 LOOP = Clause("in-loops", (("count", 32), ("lines", (25,))))
@@ -18,7 +18,7 @@ def _given_up(blocks: int, ended: int, ended_work: int, work: int) -> KernelRun:
         work=work,
         ended_blocks=ended,
         ended_work=ended_work,
-        too_much_work=given_up_because(
+        too_much_work=work_limit_reason(
             Clause("after-steps", (("steps", 9), ("places", (LOOP,)), ("hint", ())))
         ),
         completed=False,
@@ -32,8 +32,8 @@ def _given_up(blocks: int, ended: int, ended_work: int, work: int) -> KernelRun:
 )
 def test_what_all_blocks_would_take_is_estimated_from_those_that_ended(ended: int, everything: str) -> None:
     """In the unit that people would use, with the line of the launch and the limit."""
-    said = clause(too_large(_given_up(4_096, ended, 3 * SECOND, 4 * SECOND), 0, 4 * SECOND, 12))
-    assert said == (
+    text = clause(too_large(_given_up(4_096, ended, 3 * SECOND, 4 * SECOND), 0, 4 * SECOND, 12))
+    assert text == (
         "too much work for the emulator: `mul<<<(4096, 1, 1), (256, 1, 1)>>>` in line 12: "
         f"{ended:,} of 4,096 blocks took about 3 seconds, all would take {everything}; "
         "launches may take about 4 seconds in all; "
@@ -43,19 +43,19 @@ def test_what_all_blocks_would_take_is_estimated_from_those_that_ended(ended: in
 
 def test_launches_before_it_are_part_of_what_it_costs() -> None:
     """Then the launch alone need not be large."""
-    said = clause(too_large(_given_up(10, 5, SECOND, 2 * SECOND), 9 * SECOND, 10 * SECOND, None))
-    assert "launches may take about 10 seconds in all, about 9 seconds of it for launches before" in said
-    assert "5 of 10 blocks took about 1 second, all would take about 2 seconds" in said
-    assert "line" not in said
+    text = clause(too_large(_given_up(10, 5, SECOND, 2 * SECOND), 9 * SECOND, 10 * SECOND, None))
+    assert "launches may take about 10 seconds in all, about 9 seconds of it for launches before" in text
+    assert "5 of 10 blocks took about 1 second, all would take about 2 seconds" in text
+    assert "line" not in text
 
 
 @pytest.mark.parametrize(("ended", "allowed"), [(0, 3 * SECOND), (5, 90 * SECOND)])
-def test_a_launch_that_is_not_too_large_by_its_blocks_says_where_its_threads_are(
+def test_a_launch_that_is_not_too_large_by_its_blocks_shows_where_its_threads_are(
     ended: int, allowed: int
 ) -> None:
     """None had ended, or it was given up for another reason than the time of its blocks."""
-    said = clause(too_large(_given_up(10, ended, SECOND, 4 * SECOND), 0, allowed, 12))
+    text = clause(too_large(_given_up(10, ended, SECOND, 4 * SECOND), 0, allowed, 12))
     assert (
-        "32 threads are in the loop on line 25; this is `mul<<<(10, 1, 1), (256, 1, 1)>>>` in line 12" in said
+        "32 threads are in the loop on line 25; this is `mul<<<(10, 1, 1), (256, 1, 1)>>>` in line 12" in text
     )
-    assert "blocks" not in said
+    assert "blocks" not in text

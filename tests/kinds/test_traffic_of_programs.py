@@ -1,4 +1,4 @@
-"""What launches of programs and functions move: counted kernel by kernel, beside the staff's own."""
+"""The traffic of launches of programs and functions: counted kernel by kernel, beside the staff's own."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import pipeline
-from grader.assignment import load_assignment
-from grader.errors import OurError, UsageError
+from grader.base.errors import OurError, UsageError
+from grader.grading.assignment import load_assignment
+from grader.kinds import pipeline
 from grader.model import Submission, Verdict
-from grader.nvcc import Tools, find_toolchain
 from grader.reports import record_json
-from grader.sandbox import LocalSandbox
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_too_much_traffic_names_the_lines_and_the_arrays(tools: Tools, tmp_path:
 def test_a_baseline_that_cannot_be_run_is_no_mistake_of_the_student(
     tools: Tools, tmp_path: Path, naive: str, reason: str
 ) -> None:
-    """It is said before anybody is graded."""
+    """The error comes before any submission is graded."""
     with pytest.raises(OurError, match=reason):
         _graded(tools, tmp_path, BESIDE_NAIVE, SOURCE, naive)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.compare import compare
-from grader.oracle import load_oracle
+from grader.grading.oracle import load_oracle
+from grader.model.compare import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ def _wrong(
     inputs: dict[str, np.ndarray[Any, Any]],
     answers: Iterable[tuple[str, Mapping[str, np.ndarray[Any, Any]]]],
 ) -> set[str]:
-    """Which of the answers are outside the bound."""
+    """The names of the answers that are outside the bound."""
     values, bound = ORACLE.expected(inputs, _shape(inputs))["result"]
     return {name for name, given in answers if compare("result", given["result"], values, bound).wrong}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from grader.oracle import load_oracle
+from grader.grading.oracle import load_oracle
 
 Array: TypeAlias = NDArray[Any]
 
@@ -34,7 +34,7 @@ def test_every_value_is_counted_once_and_exactly(kind: str, n: int, bins: int) -
 
 
 @pytest.mark.parametrize("bins", [1, 3, 10, 16, 129, 200, 256])
-def test_a_value_belongs_to_the_bin_that_the_hand_out_says(bins: int) -> None:
+def test_a_value_belongs_to_the_bin_that_the_hand_out_defines(bins: int) -> None:
     """⌊v · B / 256⌋, counted here by hand."""
     inputs = {"values": np.arange(256, dtype=np.uint8)}
     by_hand = [0.0] * bins

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from grader.compare import compare
-from grader.oracle import load_oracle
+from grader.grading.oracle import load_oracle
+from grader.model.compare import compare
 
 Array: TypeAlias = NDArray[Any]
 
@@ -26,7 +26,7 @@ def _inputs(kind: str, n: int, seed: int = 3) -> dict[str, Array]:
 
 
 def _wrong(inputs: dict[str, Array], group: str) -> set[str]:
-    """Which answers of ``orders`` or ``coarser`` are wrong."""
+    """The names of the answers of ``orders`` or ``coarser`` that are wrong."""
     shape = {"N": len(inputs["values"])}
     values, bound = ORACLE.expected(inputs, shape)["total"]
     answers = getattr(ORACLE, group)(inputs, shape)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.compare import compare
-from grader.oracle import load_oracle
+from grader.grading.oracle import load_oracle
+from grader.model.compare import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ def _wrong(
     inputs: dict[str, np.ndarray[Any, Any]],
     answers: Iterable[tuple[str, Mapping[str, np.ndarray[Any, Any]]]],
 ) -> set[str]:
-    """Which of the answers are outside the bound."""
+    """The names of the answers that are outside the bound."""
     values, bound = ORACLE.expected(inputs, _shape(inputs))["output"]
     return {name for name, given in answers if compare("output", given["output"], values, bound).wrong}
 

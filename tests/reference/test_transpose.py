@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.compare import compare
-from grader.oracle import load_oracle
+from grader.grading.oracle import load_oracle
+from grader.model.compare import compare
 
 ORACLE = load_oracle(Path(__file__).parents[2] / "reference" / "transpose")
 SHAPES = ((1, 1), (1, 9), (9, 1), (32, 32), (33, 65))
@@ -44,7 +44,7 @@ def test_random_numbers_do_not_survive_a_narrower_type() -> None:
         assert wrong == 0 if name == "moved" else wrong > values.size * 0.9
 
 
-def test_each_number_of_counting_says_where_it_comes_from() -> None:
+def test_each_number_of_counting_shows_where_it_comes_from() -> None:
     """1, 2, 3 … row by row, so that the first column of the output is the first row of the input."""
     values, _ = ORACLE.expected(_inputs("counting", 2, 3), {"M": 2, "N": 3})["output"]
     assert values.tolist() == [[1, 4], [2, 5], [3, 6]]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from grader.compare import compare
-from grader.oracle import load_oracle
+from grader.grading.oracle import load_oracle
+from grader.model.compare import compare
 
 Array: TypeAlias = NDArray[Any]
 
@@ -24,7 +24,7 @@ def _inputs(kind: str, n: int, seed: int = 3) -> dict[str, Array]:
 
 
 def _wrong(kind: str, n: int, group: str) -> dict[str, int]:
-    """How many elements each answer of ``orders`` or ``coarser`` has wrong."""
+    """The number of wrong elements in each answer of ``orders`` or ``coarser``."""
     inputs, shape = _inputs(kind, n), {"N": n}
     values, bound = ORACLE.expected(inputs, shape)["C"]
     answers = getattr(ORACLE, group)(inputs, shape)

@@ -14,7 +14,7 @@ def content(page: str) -> str:
 
 
 def words_of(page: str) -> str:
-    """What is read on the page, on one line."""
+    """The text of the page, on one line."""
     return " ".join(lxml.html.document_fromstring(content(page)).text_content().split())
 
 

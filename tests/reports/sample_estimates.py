@@ -36,6 +36,7 @@ ESTIMATE = Estimate(
         EstimatedChange("fewer-shared-loads", 2.6031, 13),
         EstimatedChange("no-barriers", 1.72),
     ),
+    compared=4352,
 )
 """A tiled product that is limited by its shared loads."""
 

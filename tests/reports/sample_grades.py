@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from grader.base.text import capital
+from grader.grading.score import total
 from grader.model import (
     Case,
     CaseGrade,
@@ -17,11 +19,10 @@ from grader.model import (
     Named,
     RubricItem,
     Severity,
+    StudentResults,
     Verdict,
     Visibility,
 )
-from grader.score import total
-from grader.text import capital
 
 SOURCE = """\
 #define TILE 16
@@ -95,9 +96,13 @@ def skipping(
 
 
 def graded(
-    name: str, results: tuple[CheckResult, ...], case_verdicts: Named[Verdict] = (), error: str = ""
+    name: str,
+    results: tuple[CheckResult, ...],
+    case_verdicts: Named[Verdict] = (),
+    error: str = "",
+    student_results: tuple[CheckResult, ...] = (),
 ) -> Grade:
-    """Add results up to a grade, as scoring does."""
+    """Add results up to a grade, as scoring does; ``student_results`` is what students read of each item."""
     judged = [r for r in results if r.verdict in {Verdict.PASS, Verdict.FAIL}]
     verdicts = {r.verdict for r in results}
     overall = next((v for v in (Verdict.ERROR, Verdict.FAIL, Verdict.PASS) if v in verdicts), Verdict.SKIP)
@@ -121,7 +126,14 @@ def graded(
         cases=tuple(_case_grade(case, dict(case_verdicts)) for case in CASES),
         versions=(("grader", "0.1.0"),),
         error=error,
+        for_student=StudentResults(student_results, error=error) if student_results else None,
     )
+
+
+def with_staff_texts(grade: Grade) -> Grade:
+    """The grade, of which students read of each item what staff read."""
+    results = tuple(item.result for item in grade.items)
+    return replace(grade, for_student=StudentResults(results, grade.cause, grade.error))
 
 
 def _case_grade(case: Case, verdicts: dict[str, Verdict]) -> CaseGrade:
@@ -134,7 +146,8 @@ def _case_grade(case: Case, verdicts: dict[str, Verdict]) -> CaseGrade:
 
 def full_marks() -> Grade:
     """Everything right; a speedup cannot be judged here."""
-    return graded("ada", (*map(passing, ITEMS[:4]), skipping(ITEMS[4])))
+    results = (*map(passing, ITEMS[:4]), skipping(ITEMS[4]))
+    return graded("ada", results, student_results=results)
 
 
 def missing_barrier() -> Grade:
@@ -176,27 +189,36 @@ def missing_barrier() -> Grade:
         (race, hidden),
         verdicts,
     )
-    return graded("grace", (*map(passing, ITEMS[:3]), barriers, skipping(ITEMS[4])))
+    shown = race.message + ", 4,096 times. The hidden cases do not all pass"
+    for_student = replace(barriers, message=shown, findings=(race,))
+    others = (*map(passing, ITEMS[:3]),)
+    results = (*others, barriers, skipping(ITEMS[4]))
+    return graded("grace", results, student_results=(*others, for_student, skipping(ITEMS[4])))
 
 
 def partial_credit() -> Grade:
     """Two of three odd shapes are wrong, a hidden one among them: a third of the points."""
-    told = (
+    message = (
         "in case `mp3` (M=55, K=48, N=43) `C[0][0]` should be 1.25 but is nan "
         "(2,365 of 2,365 elements are wrong)"
     )
-    wrong = Finding(FindingKind.WRONG_OUTPUT, told, case="mp3", address="C[0][0]")
+    wrong = Finding(FindingKind.WRONG_OUTPUT, message, case="mp3", address="C[0][0]")
     edges = CheckResult(
         ITEMS[2],
         Verdict.FAIL,
         Fraction(1, 3),
-        f"1 of 3 cases is right. {capital(told)}. 1 hidden case fails as well",
+        f"1 of 3 cases is right. {capital(message)}. 1 hidden case fails as well",
         ITEMS[2].hint,
         (wrong,),
         (("mp3", Verdict.FAIL), ("wide", Verdict.PASS), ("dot-product", Verdict.FAIL)),
     )
-    results = (*map(passing, ITEMS[:2]), edges, passing(ITEMS[3]), skipping(ITEMS[4]))
-    return graded("edsger", results, (("mp3", Verdict.FAIL), ("dot-product", Verdict.FAIL)))
+    shown = f"1 of 2 cases is right. {capital(message)}. The hidden cases do not all pass"
+    for_student = replace(edges, message=shown)
+    before, after = (*map(passing, ITEMS[:2]),), (passing(ITEMS[3]), skipping(ITEMS[4]))
+    verdicts = (("mp3", Verdict.FAIL), ("dot-product", Verdict.FAIL))
+    return graded(
+        "edsger", (*before, edges, *after), verdicts, student_results=(*before, for_student, *after)
+    )
 
 
 def compile_error() -> Grade:
@@ -220,7 +242,8 @@ def our_error() -> Grade:
         for item in ITEMS[1:4]
     )
     results = (passing(ITEMS[0]), *errors, skipping(ITEMS[4]))
-    return graded("barbara", results, tuple((case.id, Verdict.ERROR) for case in CASES), error=reason)
+    verdicts = tuple((case.id, Verdict.ERROR) for case in CASES)
+    return graded("barbara", results, verdicts, error=reason, student_results=results)
 
 
 def given_up() -> Grade:
@@ -228,13 +251,13 @@ def given_up() -> Grade:
     whole = full_marks()
     results = [item.result for item in whole.items]
     results[2] = skipping(ITEMS[2], "not judged: too much work for the emulator")
-    grade = graded("gerda", tuple(results))
+    grade = graded("gerda", tuple(results), student_results=tuple(results))
     cases = (*grade.cases[:-1], replace(grade.cases[-1], verdict=Verdict.SKIP, too_much_work=True))
     return replace(grade, cases=cases)
 
 
 def hidden_item() -> Grade:
-    """An item that students may not look into, and a message that says too much about a hidden case."""
+    """An item that students may not look into, and a message that reveals too much about a hidden case."""
     secret = replace(ITEMS[3], visibility=Visibility.HIDDEN, hint="the secret hint")
     finding = Finding(FindingKind.RACE, "the secret finding", line=9, case="dot-product")
     barriers = CheckResult(
@@ -281,7 +304,7 @@ def rubric_features() -> Grade:
         ),
         CheckResult(items[5], Verdict.FAIL, Fraction(0), "the kernel uses no barriers, which is asked for"),
     )
-    made = graded("hedy", results)
+    made = graded("hedy", results, student_results=results)
     totals = total(results)
     return replace(
         made, items=totals.items, score=totals.score, max_score=totals.max_score, verdict=totals.verdict

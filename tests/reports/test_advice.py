@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.model import Advice, AdviceKind, Grade
 from grader.reports import grade_json, html, record_json, text
 from tests.reports.pages import words_of
-from tests.reports.sample_grades import SOURCE, full_marks, missing_barrier
+from tests.reports.sample_grades import SOURCE, full_marks, missing_barrier, with_staff_texts
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -39,17 +39,17 @@ def advised() -> Grade:
 
 
 def repaired(hint: str) -> Grade:
-    """A missing barrier, with a repair in its first finding; ``hint`` is what the item says."""
+    """A missing barrier, with a repair in its first finding; ``hint`` is that of the item."""
     grade = missing_barrier()
     result = grade.items[3].result
     findings = (replace(result.findings[0], repair=REPAIR), *result.findings[1:])
     items = list(grade.items)
     items[3] = replace(items[3], result=replace(result, findings=findings, hint=hint))
-    return replace(grade, items=tuple(items))
+    return with_staff_texts(replace(grade, items=tuple(items)))
 
 
 def test_advice_stands_at_the_end_with_its_lines(golden: Golden) -> None:
-    """Three at most, wrapped, and harmless; it is said that it costs nothing."""
+    """Three at most, wrapped, and harmless; the report states that it costs nothing."""
     golden("reports/advice.txt", text.render(advised(), width=80, source_lines=SOURCE).plain)
 
 
@@ -70,7 +70,7 @@ def test_a_repair_that_the_hint_does_not_tell_stands_under_its_finding() -> None
     assert f"Try: {REPAIR.replace('`', '')}" in words_of(html.render(grade))
 
 
-def test_a_repair_that_is_the_hint_is_told_once() -> None:
+def test_a_repair_that_is_the_hint_is_reported_once() -> None:
     """The hint writes it as a sentence."""
     grade = repaired(f"A{REPAIR[1:]}.")
     plain = " ".join(text.render(grade, source_lines=SOURCE).plain.split())

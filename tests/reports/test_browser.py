@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.reports import html
-from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, run, shown
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, axe, page_answers, rendered_page, run
+from tests.reports.grade_with_pictures import grade_with_pictures
 from tests.reports.payloads import PAYLOADS
-from tests.reports.pictured import pictured
 from tests.reports.sample_grades import SOURCE, compile_error, full_marks, missing_barrier, our_error
 from tests.reports.test_watching import racy, watched
 
@@ -26,31 +26,31 @@ ON_EACH = pytest.mark.parametrize("size", SIZES)
 
 def pages() -> list[str]:
     """Pages of every sort: all drawn, nothing wrong, nothing compiled, an error of ours, with a trace."""
-    grades = (pictured(), full_marks(), compile_error(), our_error())
+    grades = (grade_with_pictures(), full_marks(), compile_error(), our_error())
     return [*(html.render(grade, source_lines=SOURCE) for grade in grades), watched(racy())]
 
 
 @LOOKS
 @ON_EACH
 def test_axe_finds_nothing(scheme: int, size: str, tmp_path: Path) -> None:
-    """Nothing that keeps somebody from reading it, whatever it is read with."""
+    """Nothing keeps a user from reading it, whatever it is read with."""
     probe = axe().replace("</script", "<\\/script") + (
         ";axe.run({resultTypes: ['violations']}).then(r => answer(r.violations.map("
         "v => [v.id, v.nodes.map(n => n.html.slice(0, 160) + ' ' + n.failureSummary)])));"
     )
-    assert asked(pages(), probe, tmp_path, scheme=scheme, size=size) == [[]] * 5
+    assert page_answers(pages(), probe, tmp_path, scheme=scheme, size=size) == [[]] * 5
 
 
 @LOOKS
 def test_every_text_stands_out_from_its_ground(scheme: int, tmp_path: Path) -> None:
     """By the computed colours a contrast of 4.5 at least (WCAG 2.2, criterion 1.4.3)."""
-    assert asked(pages(), f"{CONTRAST} answer(faint);", tmp_path, scheme=scheme) == [[]] * 5
+    assert page_answers(pages(), f"{CONTRAST} answer(faint);", tmp_path, scheme=scheme) == [[]] * 5
 
 
 @ON_EACH
 def test_nothing_is_beyond_the_screen(size: str, tmp_path: Path) -> None:
     """No page is wider than what it is read on; long lines scroll by themselves."""
-    answers = asked(pages(), f"answer([{SCROLLS}, innerWidth]);", tmp_path, size=size)
+    answers = page_answers(pages(), f"answer([{SCROLLS}, innerWidth]);", tmp_path, size=size)
     assert answers == [[False, SIZES[size][0]]] * 5
 
 
@@ -65,10 +65,10 @@ def test_a_heat_map_is_read_with_the_keyboard(tmp_path: Path) -> None:
     press("ArrowUp"); said.push(reading.textContent);
     answer([map.tabIndex, said]);
     """
-    ((tab, said),) = asked(pages()[:1], probe, tmp_path)
+    ((tab, readings),) = page_answers(pages()[:1], probe, tmp_path)
     assert tab == 0
-    assert said[0] == said[2] == "C[0][32]: 533, expected 33 ± 0.5"
-    assert said[1] != said[0]
+    assert readings[0] == readings[2] == "C[0][32]: 533, expected 33 ± 0.5"
+    assert readings[1] != readings[0]
 
 
 JUMP = """
@@ -85,12 +85,12 @@ def test_marks_are_gone_through_with_the_keyboard(tmp_path: Path) -> None:
     """From what to start with over the findings to the lines of the file, and round; each takes the focus."""
     probe = f"""{JUMP} press("j"); press("j"); press("k", "k");
     bar.querySelector("input").checked = false; press("j"); answer([bar.hidden, gone]);"""
-    ((hidden, gone),) = asked([html.render(missing_barrier(), source_lines=SOURCE)], probe, tmp_path)
+    ((hidden, gone),) = page_answers([html.render(missing_barrier(), source_lines=SOURCE)], probe, tmp_path)
     assert not hidden
     first, second, last, kept = gone
-    assert first == ["start", "1 of 6"]
-    assert second == ["finding-2", "2 of 6"]
-    assert last == kept == ["line-13", "6 of 6"]
+    assert first == ["start", "1 of 4"]
+    assert second == ["finding-2", "2 of 4"]
+    assert last == kept == ["line-13", "4 of 4"]
 
 
 def test_marks_are_gone_through_with_the_pointer(tmp_path: Path) -> None:
@@ -100,8 +100,10 @@ def test_marks_are_gone_through_with_the_pointer(tmp_path: Path) -> None:
     buttons[1].click(); buttons[1].click(); buttons[0].click();
     answer([bar.hidden, document.activeElement.id, bar.querySelector("output").textContent]);
     """
-    race, right = asked([html.render(missing_barrier(), source_lines=SOURCE), pages()[1]], probe, tmp_path)
-    assert race == [False, "start", "1 of 6"]
+    race, right = page_answers(
+        [html.render(missing_barrier(), source_lines=SOURCE), pages()[1]], probe, tmp_path
+    )
+    assert race == [False, "start", "1 of 4"]
     assert right[0]
 
 
@@ -113,7 +115,7 @@ def test_one_submission_leads_to_the_next(tmp_path: Path) -> None:
     links = re.compile(r'<a rel="(prev|next)"([^>]*)>')
 
     def led(fragment: str) -> dict[str, str]:
-        dom = shown(folder / "staff.html", fragment, tmp_path / "home")
+        dom = rendered_page(folder / "staff.html", fragment, tmp_path / "home")
         return {} if re.search(r'id="among" hidden', dom) else dict(links.findall(dom))
 
     assert led("") == led("among=ada/eve") == {}
@@ -136,7 +138,7 @@ def test_words_comments_and_strings_of_a_file_stand_apart(tmp_path: Path) -> Non
     """Without an element made of it; a comment goes on over lines, and what is in it is nothing else."""
     source = ["#define N 1", "int interior; /* if", "float", "*/ for (;;) {} // int"]
     source += ['f("\\"int", \'"\'); /*/ x', "*/ do"]
-    (answer,) = asked([html.render(missing_barrier(), source_lines=source)], COLOURED, tmp_path)
+    (answer,) = page_answers([html.render(missing_barrier(), source_lines=source)], COLOURED, tmp_path)
     words, comments, strings, elements = answer
     assert words == ["#define", "int", "for", "do"]
     assert comments == ["/* if", "float", "*/", "// int", "/*/ x", "*/"]
@@ -151,7 +153,7 @@ def test_every_link_leads_somewhere(tmp_path: Path) -> None:
     const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
     answer([links.length, links.filter(id => !ids.includes(id)), ids.length - new Set(ids).size]);
     """
-    for number, dead, twice in asked(pages()[:1], probe, tmp_path):
+    for number, dead, twice in page_answers(pages()[:1], probe, tmp_path):
         assert number > 10
         assert (dead, twice) == ([], 0)
 
@@ -160,15 +162,15 @@ def test_the_policy_lets_the_page_be_what_it_is(tmp_path: Path) -> None:
     """Nothing of it is refused: the style sheet, the script and every picture are its own."""
     page = tmp_path / "report.html"
     page.write_text(pages()[0], encoding="utf-8")
-    assert 'tabindex="0" class' not in shown(page, "", tmp_path / "home")[:200]
+    assert 'tabindex="0" class' not in rendered_page(page, "", tmp_path / "home")[:200]
     run(page, "", tmp_path / "home", f"--print-to-pdf={tmp_path / 'report.pdf'}")
     assert (tmp_path / "report.pdf").read_bytes()[:5] == b"%PDF-"
 
 
 def test_no_payload_acts(tmp_path: Path) -> None:
-    """As a file's name, as a line of it, as what is said of it: nothing runs, even without the policy."""
+    """As a file's name, as a line of it, as a message about it: nothing runs, even without the policy."""
     hostile = [
-        html.render(pictured(words, words), source_lines=[words] * len(SOURCE)).replace(
+        html.render(grade_with_pictures(words, words), source_lines=[words] * len(SOURCE)).replace(
             "<head>", "<head><script>window.acted = []; window.alert = (x) => acted.push(x);</script>", 1
         )
         for words in (text.encode(errors="replace").decode() for text in PAYLOADS.values())
@@ -179,7 +181,7 @@ def test_no_payload_acts(tmp_path: Path) -> None:
     const handlers = all.flatMap(e => [...e.attributes]).filter(a => /^on/i.test(a.name));
     setTimeout(() => answer([acted, handlers.length, foreign.length, document.scripts.length]), 50);
     """
-    assert asked(hostile, probe, tmp_path) == [[[], 0, 0, 3]] * len(PAYLOADS)
+    assert page_answers(hostile, probe, tmp_path) == [[[], 0, 0, 3]] * len(PAYLOADS)
 
 
 WATCH = """const until = (is, then) => { const wait = () => is() ? then() : setTimeout(wait, 20); wait(); };
@@ -194,9 +196,9 @@ until(isThere, () => { const open = document.getElementById("watch").open;
 
 
 def test_a_block_is_watched_from_where_the_hazard_is(tmp_path: Path) -> None:
-    """In a window of its own, which closes again; what the source says is text."""
+    """In a window of its own, which closes again; the source is shown as text."""
     payloads = replace(racy(), source=(*racy().source, *PAYLOADS.values()), title=PAYLOADS["script"])
-    (opened, step, telling, open_after, scripts), *_ = asked([watched(payloads)], WATCH, tmp_path)
+    (opened, step, telling, open_after, scripts), *_ = page_answers([watched(payloads)], WATCH, tmp_path)
     assert (opened, open_after, scripts) == (True, False, 3)  # words, data, ours
     assert int(step) > 0
     assert "✗" in telling
@@ -221,7 +223,7 @@ until(isThere, () => until(() => focused() === frame(), () => {
 
 def test_escape_closes_the_window_of_a_trace_and_the_focus_returns(tmp_path: Path) -> None:
     """In the frame, which has the focus at once; a thread that is kept is let go first."""
-    assert asked([watched(racy())], ESCAPE, tmp_path) == [[True, True, True, True]]
+    assert page_answers([watched(racy())], ESCAPE, tmp_path) == [[True, True, True, True]]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -231,4 +233,4 @@ def test_axe_finds_nothing_around_a_trace(size: str, tmp_path: Path) -> None:
         ";document.querySelector('.watch button').click();"
         "axe.run({ iframes: false }).then((r) => answer(r.violations.map((v) => v.id)));"
     )
-    assert asked([watched(racy())], script, tmp_path, size=size) == [[]]
+    assert page_answers([watched(racy())], script, tmp_path, size=size) == [[]]

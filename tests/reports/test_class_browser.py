@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pypdf
 import pytest
 
-from grader.course.similarity import Alike
-from grader.model import HandIn, Student
+from grader.model import Alike, HandIn, Student
 from grader.reports import class_page
-from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, run, seen
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, axe, page_answers, page_value, run
 from tests.reports.payloads import PAYLOADS
 from tests.reports.sample_grades import (
     SOURCE,
@@ -55,7 +54,7 @@ def test_search_and_filters_leave_what_fits(tmp_path: Path) -> None:
       type("section", "S1"); const section = names().length;
       const count = document.getElementById("count").textContent;
       return {{ all, race, full, section, hash: location.hash, count }};"""
-    answer = seen(page(), script, tmp_path)
+    answer = page_value(page(), script, tmp_path)
     assert answer["race"] == ["grace"]
     assert answer["full"] == ["ada"]
     assert answer["section"] == answer["all"] // 2
@@ -64,11 +63,11 @@ def test_search_and_filters_leave_what_fits(tmp_path: Path) -> None:
 
 
 def test_a_heading_sorts_and_turns_round(tmp_path: Path) -> None:
-    """Said to screen readers; errors of ours come first among scores."""
+    """The order is announced to screen readers; errors of ours come first among scores."""
     script = f"""{NAMES} const button = document.querySelector("th[data-sort=score] button");
       button.click(); const up = names(); button.click();
       return {{ up, down: names(), sorted: button.parentElement.getAttribute("aria-sort") }};"""
-    answer = seen(page([full_marks(), missing_barrier(), partial_credit()]), script, tmp_path)
+    answer = page_value(page([full_marks(), missing_barrier(), partial_credit()]), script, tmp_path)
     assert answer == {
         "up": ["edsger", "grace", "ada"],
         "down": ["ada", "grace", "edsger"],
@@ -81,11 +80,11 @@ def test_the_keyboard_reaches_every_student(tmp_path: Path) -> None:
     script = f"""{KEY} const at = () => document.activeElement.id || document.activeElement.textContent;
       const keys = ["/", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "Escape"];
       return keys.map((key) => {{ press(key); return at(); }});"""
-    steps = seen(page([full_marks(), missing_barrier()]), script, tmp_path)
+    steps = page_value(page([full_marks(), missing_barrier()]), script, tmp_path)
     assert steps == ["search", "ada", "grace", "ada", "search", "ada", "search"]
 
 
-def test_a_students_page_is_told_of_the_others(tmp_path: Path) -> None:
+def test_a_students_page_gets_the_others(tmp_path: Path) -> None:
     """Of all that are shown, in their order; from a group, of the others in it."""
     grades = [replace(missing_barrier(), submission_id=name) for name in ("ada", "bob é", "eve")]
     grades += [replace(full_marks(), submission_id="zoe")]
@@ -94,14 +93,20 @@ def test_a_students_page_is_told_of_the_others(tmp_path: Path) -> None:
       const body = document.querySelector("#table tbody"), all = link(body);
       type("state", "full"); const full = link([...body.rows].find((row) => !row.hidden));
       return [all, full, link(document.querySelector(".group"))];"""
-    assert seen(class_page.render(grades), script, tmp_path) == ["ada/bob é/eve/zoe", "zoe", "ada/bob é/eve"]
+    assert page_value(class_page.render(grades), script, tmp_path) == [
+        "ada/bob é/eve/zoe",
+        "zoe",
+        "ada/bob é/eve",
+    ]
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", [LIGHT, DARK])
 def test_all_can_be_read(size: str, scheme: int, tmp_path: Path) -> None:
-    """Every text has a contrast of 4.5 or more, and nobody scrolls sideways."""
-    assert seen(page(), f"{CONTRAST} return [{SCROLLS}, faint];", tmp_path, size=size, scheme=scheme) == [
+    """Every text has a contrast of 4.5 or more, and no page scrolls sideways."""
+    assert page_value(
+        page(), f"{CONTRAST} return [{SCROLLS}, faint];", tmp_path, size=size, scheme=scheme
+    ) == [
         False,
         [],
     ]
@@ -117,7 +122,7 @@ def test_axe_finds_nothing(size: str, tmp_path: Path) -> None:
         axe().replace("</script", "<\\/script")
         + ";axe.run().then((r) => answer(r.violations.map((v) => v.id)));"
     )
-    assert asked(pages, probe, tmp_path, size=size) == [[]] * 3
+    assert page_answers(pages, probe, tmp_path, size=size) == [[]] * 3
 
 
 def test_payloads_do_nothing(tmp_path: Path) -> None:
@@ -134,7 +139,7 @@ def test_payloads_do_nothing(tmp_path: Path) -> None:
     script = """const acts = (one) => [...one.attributes].some(({ name }) => name.startsWith("on"));
       const acting = [...document.querySelectorAll("*")].filter(acts).length;
       return [document.scripts.length, document.title, acting];"""
-    assert seen(whole, script, tmp_path) == [3, "Tiled matrix multiplication", 0]
+    assert page_value(whole, script, tmp_path) == [3, "Tiled matrix multiplication", 0]
 
 
 def test_two_thousand_can_be_searched_and_most_rows_are_not_laid_out(tmp_path: Path) -> None:
@@ -148,7 +153,7 @@ def test_two_thousand_can_be_searched_and_most_rows_are_not_laid_out(tmp_path: P
       type("search", "student1234"); rows[1234].querySelector("a").focus();
       return [all, names(), before, laidOut(), elements];"""
     whole = page(grades)
-    rows, names, before, after, elements = seen(whole, script, tmp_path)
+    rows, names, before, after, elements = page_value(whole, script, tmp_path)
     assert (rows, names, after) == (2000, ["student1234"], ["student1234"])
     assert before < 100
     assert elements <= 4 + 5 + len(grades[0].items)  # a name, a person and a link; cells
@@ -177,6 +182,6 @@ def test_columns_are_those_of_their_headings(tmp_path: Path) -> None:
       const edges = (row) => [...row.cells].map(left);
       const [head, ...rows] = document.getElementById("table").rows;
       return [edges(head), ...rows.map(edges)];"""
-    head, *rows = seen(page(), script, tmp_path)
+    head, *rows = page_value(page(), script, tmp_path)
     assert len(head) == len(set(head))
     assert rows == [head] * len(rows)

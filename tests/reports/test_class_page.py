@@ -1,4 +1,4 @@
-"""The class page and what it says of a class as a whole."""
+"""The class page and its summaries of a class as a whole."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def with_code(name: str, digest: str) -> Grade:
 
 
 def text_of(page: str) -> str:
-    """What stands on a page, without its style sheet and script."""
+    """The text of a page, without its style sheet and script."""
     bare = re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.DOTALL)
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", bare)).split())
 
 
 def test_scores_have_mean_median_and_quartiles() -> None:
-    """Of what could be had; errors of ours and the excused count for nobody."""
+    """Of what could be had; errors of ours and the excused do not count."""
     scores = scores_of([scored(0), scored(15), scored(30), scored(75), scored(75), our_error()])
     assert scores is not None
     assert (scores.mean, scores.median) == (Fraction(13, 25), Fraction(2, 5))
@@ -80,7 +80,7 @@ def test_a_score_beyond_the_ends_is_in_the_last_part(score: int, part: int) -> N
 
 
 def test_an_item_that_fails_with_another_is_apart() -> None:
-    """Of a file that does not compile nobody knows whether its threads wait."""
+    """It is unknown whether the threads of a file that does not compile wait."""
     outcomes = {one.item: one for one in item_outcomes([full_marks(), missing_barrier(), compile_error()])}
     barriers = outcomes["barriers"]
     assert (barriers.passed, barriers.failed, barriers.waiting, barriers.judged) == (1, 1, 1, 3)
@@ -89,7 +89,7 @@ def test_an_item_that_fails_with_another_is_apart() -> None:
 
 
 def test_who_shares_a_mistake_is_one_group() -> None:
-    """The most frequent mistake first; the same code is said to be the same."""
+    """The most frequent mistake comes first; identical code is marked as the same."""
     grades = [compile_error(), with_code("ada", "1"), with_code("bob", "2"), with_code("eve", "1")]
     first, second = shared_causes([*grades, full_marks(), our_error()])
     assert first.ids == ("ada", "bob", "eve")
@@ -135,7 +135,7 @@ def first_finding(grade: Grade, finding: Finding) -> Grade:
     ],
 )
 def test_a_cause_is_made_of_data_and_of_no_sentence(finding: Finding, cause: tuple[str, str]) -> None:
-    """Only the compiler's own words are quoted; what an earlier version stored says which item fails."""
+    """Only the compiler's own words are quoted; a cause of an earlier version is the item that fails."""
     assert cause_of(first_finding(full_marks(), finding)) == cause
 
 
@@ -145,7 +145,7 @@ def test_a_mistake_is_called_what_the_course_calls_it() -> None:
     assert cause_of(replace(missing_barrier(), cause=cause)) == ("no-store", "nichts gespeichert")
 
 
-def test_a_case_says_whom_it_catches() -> None:
+def test_a_case_lists_whom_it_catches() -> None:
     """And how many nothing else catches."""
     catches = {one.case.case.id: one for one in case_catches([full_marks(), partial_credit()])}
     assert any(one.failing for one in catches.values())
@@ -184,7 +184,7 @@ def test_groups_are_explained_where_there_are_any() -> None:
 
 
 def test_the_page_loads_itself_again_only_while_the_batch_runs() -> None:
-    """And says how many are still to come."""
+    """It shows how many are still to come."""
     running = class_page.render([full_marks()], waiting=41)
     assert '<meta http-equiv="refresh" content="15">' in running
     assert "41 still to be graded" in text_of(running)
@@ -192,7 +192,7 @@ def test_the_page_loads_itself_again_only_while_the_batch_runs() -> None:
     assert "Nothing is graded yet." in text_of(class_page.render([], waiting=3))
 
 
-def test_sections_and_lateness_are_there_where_somebody_knows_them() -> None:
+def test_sections_and_lateness_are_there_where_they_are_known() -> None:
     """A column each, and something to filter by."""
     student = Student(name="Ada Lovelace", section="S2")
     late = replace(full_marks(), hand_in=HandIn("ada", students=(student,), late=True))

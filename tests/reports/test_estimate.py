@@ -1,4 +1,4 @@
-"""What reports tell of a speed that was estimated."""
+"""Reports of a speed that was estimated."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.errors import UsageError
+from grader.base.errors import UsageError
 from grader.model import PROBLEMS, Estimate, EstimatedChange, KernelEstimate, LimitShare, Verdict, Visibility
 from grader.reports import estimate, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from tests.reports.pages import content
 from tests.reports.sample_estimates import ESTIMATE, UNKNOWN_OPCODE
-from tests.reports.sample_grades import SOURCE, full_marks
+from tests.reports.sample_grades import SOURCE, full_marks, with_staff_texts
 from tests.reports.test_speed import timed
+from tests.sealing import resealed
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def estimated(model: Estimate | None = ESTIMATE) -> Grade:
-    """A right kernel, graded without a GPU, with what a model says of its speed."""
+    """A right kernel, graded without a GPU, with a model's estimate of its speed."""
     return replace(full_marks(), estimate=model)
 
 
 def block(grade: Grade, **options: Any) -> str:  # noqa: ANN401 - as `render` takes them
-    """What the terminal shows of the estimate."""
+    """The part of the terminal's report about the estimate."""
     page = text.render(grade, source_lines=SOURCE, **options).plain
     return page[page.index("Speed,") :]
 
@@ -99,13 +100,13 @@ def test_an_estimate_that_gives_points_does_not_say_that_it_gives_none() -> None
     grade = estimated()
     item = grade.items[4]
     result = replace(item.result, verdict=Verdict.PASS, fraction=Fraction(1), estimated=True)
-    judged = replace(grade, items=(*grade.items[:4], replace(item, result=result)))
+    judged = with_staff_texts(replace(grade, items=(*grade.items[:4], replace(item, result=result))))
     assert "estimated for an NVIDIA H200 at M = K = N = 1024 (not measured)" in block(judged)
     assert grade_json.as_json(judged)["items"][4]["estimated"] is True
 
 
 def test_an_estimate_is_hidden_with_the_item_that_judges_the_speed() -> None:
-    """Its numbers would tell what the item says; staff see them."""
+    """Its numbers would reveal the result of the item; staff see them."""
     grade = estimated()
     last = grade.items[4]
     secret = replace(last.result.item, visibility=Visibility.HIDDEN)
@@ -119,7 +120,7 @@ def test_an_estimate_is_hidden_with_the_item_that_judges_the_speed() -> None:
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_why_there_is_no_estimate_is_said_with_one_hint(problem: str) -> None:
+def test_why_there_is_no_estimate_is_reported_with_one_hint(problem: str) -> None:
     """In a line each; of wrong results the items tell."""
     grade = estimated(replace(UNKNOWN_OPCODE, problem=problem))
     lines = text.render(grade, width=200).plain.splitlines()
@@ -180,7 +181,7 @@ def test_a_change_has_as_many_decimals_as_tell_it_from_what_is_there() -> None:
     assert "estimated 2.6 times" in block(estimated(), width=200)
 
 
-def test_what_a_later_version_has_beyond_this_one_is_told_by_its_code() -> None:
+def test_what_a_later_version_has_beyond_this_one_is_reported_by_its_code() -> None:
     """A stored grade may hold limits, changes and problems that are not known here."""
     later = limited(LimitShare("cluster", 0.5))
     later = replace(later, changes=(EstimatedChange("tma", 3.0),))
@@ -203,7 +204,7 @@ def test_an_estimate_that_does_not_fit_is_refused() -> None:
     stored: dict[str, Any] = json.loads(record_json.dump(estimated()))
     stored["grade"]["estimate"]["error_bound"] = "small"
     with pytest.raises(UsageError, match=r"estimate.*error_bound"):
-        record_json.load(json.dumps(stored))
+        record_json.load(resealed(stored))
 
 
 def test_a_whole_estimate_quotes_the_lines_of_the_file(golden: Golden) -> None:

@@ -14,9 +14,8 @@ import lxml.html
 import pytest
 
 from grader.cli import setup
-from grader.course.similarity import Alike
-from grader.messages import TABLES, sentences_of, speaking
-from grader.model import HandIn, Student
+from grader.model import Alike, HandIn, Student
+from grader.model.messages import TABLES, sentences_of, speaking
 from grader.reports import class_page, class_table, html
 from tests.reports.pages import content, outside_of_brackets
 from tests.reports.sample_estimates import ESTIMATE, UNKNOWN_OPCODE
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 BRACKETED = tuple((name, f"⟦{text}⟧") for name, text in TABLES["reports"].items())
 READ = ("title", "aria-label", "placeholder", "data-shown")
-"""Attributes that somebody reads or hears, or that a script makes words of."""
+"""Attributes that a user reads or hears, or that a script makes words of."""
 DATA = ("pre", "code", "kbd", "script", "style")
 """Elements with lines of a source, names and keys."""
 
@@ -68,6 +67,7 @@ def _bracketed(grade: Grade, number: int) -> Grade:
         ),
         advice=(),
         adjustments=(),
+        for_student=None,
     )
 
 
@@ -113,7 +113,7 @@ def test_the_table_of_a_class_holds_none_either() -> None:
     assert unbracketed(f"<p>{table}</p>") == []
 
 
-def test_below_the_table_a_command_says_in_its_own_words_where_the_reports_are(
+def test_below_the_table_a_command_reports_in_its_own_words_where_the_reports_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """To staff, in English, each on a line that nothing breaks; the table above is the course's."""

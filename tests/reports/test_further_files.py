@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.reports import html, junit, platforms, text
-from tests.reports.sample_grades import SOURCE, missing_barrier
+from tests.reports.sample_grades import SOURCE, missing_barrier, with_staff_texts
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -24,11 +24,11 @@ def in_b() -> Grade:
     for item in grade.items:
         findings = tuple(replace(f, file="b.cu", other_line=None) for f in item.result.findings)
         items.append(replace(item, result=replace(item.result, findings=findings)))
-    return replace(grade, items=tuple(items))
+    return with_staff_texts(replace(grade, items=tuple(items)))
 
 
 def test_lines_of_a_further_file_are_quoted() -> None:
-    """Where they are there, in each report, and never the same line of the graded file."""
+    """They are quoted in each report, and never the same line of the graded file."""
     grade, code = in_b(), LINE.strip()
     own = {grade.submission_id: SOURCE}
     pages = {

@@ -61,7 +61,7 @@ def test_a_class_is_an_array_of_grades() -> None:
 
 
 def test_numpy_scalars_are_numbers() -> None:
-    """What a backend measured may still be NumPy's."""
+    """Values that a backend measured may still be NumPy's."""
     details = (("ratio", np.float32(1.5)), ("runs", np.int64(7)))
     grade = replace(partial_credit(), timing=replace(TIMED, details=details))
     assert json.loads(dump(grade))["timing"]["details"] == {"ratio": 1.5, "runs": 7}

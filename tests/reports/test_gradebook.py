@@ -32,7 +32,7 @@ def test_no_cell_is_a_formula(name: str) -> None:
 
 @pytest.mark.parametrize("name", ['quote"d', "comma, name", "Jürgen ✓", "semi;colon"])
 def test_names_survive_the_quoting(name: str) -> None:
-    """What is harmless is kept as it is."""
+    """A harmless name is kept as it is."""
     assert _rows(replace(full_marks(), submission_id=name))[0]["submission"] == name
 
 

@@ -57,7 +57,7 @@ def test_an_error_of_ours_records_no_score() -> None:
     assert _results(full_marks())["score"] > 0
 
 
-def test_why_there_is_no_score_is_said_in_the_course_s_words() -> None:
+def test_why_there_is_no_score_is_reported_in_the_course_s_words() -> None:
     """Of an error of ours, and of what staff decide."""
     words = (("not-graded-submission", "nicht bewertet: {reason}"), ("no-score-yet", "noch offen"))
     outputs = [
@@ -97,7 +97,7 @@ def test_a_test_quotes_the_lines_that_it_speaks_of() -> None:
 
 
 def test_remarks_and_further_data_stand_beside_the_grade() -> None:
-    """Remarks come first in what is shown; data is kept, and shown to nobody."""
+    """Remarks come first in what is shown; data is kept, and not shown."""
     results = json.loads(platforms.gradescope(full_marks(), remarks=["late"], extra={"late": True}))
     assert results["output"].startswith("late\n\nTiled matrix multiplication: ada.cu\n")
     assert results["extra_data"] == {"late": True}

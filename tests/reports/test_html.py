@@ -51,7 +51,7 @@ def test_pages_hold_nothing_active(name: str) -> None:
             assert not any(attribute.startswith("on") for attribute in element.attrib)
 
 
-def test_the_staffs_page_says_whose_it_is_and_leads_to_the_class() -> None:
+def test_the_staffs_page_shows_whose_it_is_and_leads_to_the_class() -> None:
     """With the names that a roster gives; a student's page links to no other submission's."""
     hand_in = HandIn("x", students=(Student(name="Grace Hopper"),), time="2026-11-24 23:50", attempts=3)
     grade = replace(missing_barrier(), hand_in=hand_in)

@@ -17,6 +17,8 @@ import pytest
 from lxml import etree
 from rich.console import Console
 
+from grader.base.text import UNSEEN, is_visible, many_lines
+from grader.grading import score
 from grader.model import (
     Advice,
     AdviceKind,
@@ -30,10 +32,9 @@ from grader.model import (
 from grader.reports import class_page, class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
-from grader.text import UNSEEN, is_visible, many_lines
 from tests.reports.payloads import PAYLOADS
 from tests.reports.sample_estimates import ESTIMATE, UNKNOWN_OPCODE
-from tests.reports.sample_grades import ITEMS, SOURCE, full_marks, our_error
+from tests.reports.sample_grades import ITEMS, SOURCE, full_marks, our_error, with_staff_texts
 from tests.reports.test_speed import TIMED as TIMING
 from tests.reports.test_speed import timed
 
@@ -48,7 +49,7 @@ LITERAL = 75
 LINK = re.compile(
     r"grades/[^/?#:]+/(?:report|staff)\.html|#[a-z]+(-\d+)?|https://docs\.nvidia\.com/[\w/.#-]+"
 )
-"""Where a page may lead: to a submission's page, to a part of itself, to a chapter of a manual."""
+"""The links that a page may have: to a submission's page, to a part of itself, to a chapter of a manual."""
 
 FINDING = Finding(
     FindingKind.RACE,
@@ -70,21 +71,21 @@ def _failing(
     """A grade with one failed item, timed on a GPU."""
     grade = replace(TIMED, submission_id="grace", submission_file="grace.cu")
     failed = CheckResult(item, Verdict.FAIL, Fraction(0), message, hint, findings, (("mp3", Verdict.FAIL),))
-    items = [each for each in grade.items if each.result.item.id != item.id]
-    index = ITEMS.index(item)
-    items.insert(index, replace(grade.items[index], result=failed, points=Fraction(0)))
-    return replace(grade, items=tuple(items), verdict=Verdict.FAIL)
+    results = [each.result for each in grade.items]
+    results[ITEMS.index(item)] = failed
+    total = score.total(results)
+    return with_staff_texts(replace(grade, items=total.items, score=total.score, verdict=total.verdict))
 
 
 def _program(words: str) -> Grade:
-    """What a check of a program may say: it quotes a line of the output, and a name of a file."""
+    """A grade with a message of a check of a program: it quotes a line of the output, and a file's name."""
     message = f"line 3 of the standard output should be `4` but is `{words}`"
     finding = Finding(FindingKind.WRONG_OUTPUT, f"{message}; it also wrote `{words}`", case="mp3")
     return _failing((finding,), message, f"print `4`, not `{words}`", ITEMS[2])
 
 
 def _timing(words: str) -> Grade:
-    """What comes back from a job on a GPU in free form: a sentence and details."""
+    """A grade with the free-form results of a job on a GPU: a sentence and details."""
     grade = _failing()
     details = (("clocks", [{"note": words}]),)
     timing = replace(TIMING, findings=(replace(FINDING, message=words),), details=details)
@@ -92,7 +93,7 @@ def _timing(words: str) -> Grade:
 
 
 def _estimated(words: str) -> Grade:
-    """What a model says for a device of that name, beside a baseline of that name."""
+    """A grade with an estimate for a device of that name, beside a baseline of that name."""
     return replace(full_marks(), estimate=replace(ESTIMATE, device_name=words, baseline=words))
 
 
@@ -128,7 +129,7 @@ FIELDS: dict[str, Callable[[str], Grade]] = {
     "output of a program": _program,
     "source": lambda _words: _failing(),
 }
-"""What a student can write something into, and what stands behind them: where a payload may come up."""
+"""The fields that a student can write into, and what stands behind them: the places of a payload."""
 
 
 def _source(field: str, words: str) -> list[str]:
@@ -181,8 +182,8 @@ def _xml(grade: Grade, source: list[str]) -> tuple[object, str]:  # noqa: ARG001
     ]
     for output in root.iter("system-out"):
         assert re.fullmatch(r"\s*(\[\[PROPERTY\|(max_)?points=[\d.]+\]\]\s*)+", output.text or "")
-    for told in (*root.iter("failure"), *root.iter("error"), *root.iter("skipped")):
-        assert not re.search(r"\[\[\w+\|", f"{told.get('message')}{told.text}")
+    for result in (*root.iter("failure"), *root.iter("error"), *root.iter("skipped")):
+        assert not re.search(r"\[\[\w+\|", f"{result.get('message')}{result.text}")
     return [(element.tag, sorted(element.attrib)) for element in root.iter()], _shown("\n".join(words))
 
 
@@ -207,7 +208,7 @@ def _gradescope(grade: Grade, source: list[str]) -> tuple[object, str]:  # noqa:
 
 
 def _stored(grade: Grade, source: list[str]) -> tuple[object, str]:  # noqa: ARG001 - it quotes none
-    """A file for programs: it holds the very words, but nothing that acts where somebody prints the file."""
+    """A file for programs: it holds the very words, but nothing that acts where the file is printed."""
     document = grade_json.dump(grade)
     stored = _strict(_shown(document).encode().decode())
     assert _strict("".join(grade_json.dump_all([grade]))) == [stored]
@@ -284,21 +285,21 @@ def test_a_payload_stays_text(payload: str, report: str) -> None:
     words = PAYLOADS[payload]
     benign = f"{BENIGN}\n{BENIGN}" if "\n" in words else BENIGN  # messages of several lines are set apart
     for field, make in FIELDS.items():
-        structure, told = REPORTS[report](make(words), _source(field, words))
+        structure, shown = REPORTS[report](make(words), _source(field, words))
         assert structure == _benign(field, report, benign), f"{payload} in {field} changes {report}"
         if _is_kept(field, report, words, payload):
             as_sentence = words[:1].upper() + words[1:]  # which begins with a capital letter on a page
-            assert words in told or as_sentence in told, f"{payload} in {field} is lost in {report}"
+            assert words in shown or as_sentence in shown, f"{payload} in {field} is lost in {report}"
 
 
 def _is_kept(field: str, report: str, words: str, payload: str) -> bool:
-    """Whether the very words must be there: they can be seen, are short, and the report shows the field."""
+    """Return whether the very words must be there: visible and short, in a field that the report shows."""
     seen = words.strip() == words and len(words) < LITERAL and all(map(is_visible, words))
     return seen and field in SHOWN[report] and payload not in ALTERED.get(report, ())
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
-def test_a_terminal_is_told_colours_and_nothing_else(payload: str) -> None:
+def test_a_terminal_gets_colours_and_nothing_else(payload: str) -> None:
     """With colour the same characters are printed: no link, no title, no markup that a name brought along."""
     words = PAYLOADS[payload]
     page = text.render(_program(words), source_lines=[words] * 20)

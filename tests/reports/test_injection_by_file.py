@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import pipeline
-from grader.course.download import read_download
+from grader.classroom.course.download import read_download
+from grader.grading.submission import lines
+from grader.kinds import pipeline
 from grader.model import Grade, Verdict
-from grader.nvcc import Tools, find_toolchain
-from grader.sandbox import LocalSandbox
-from grader.submission import lines
+from grader.toolchain.nvcc import Tools, find_toolchain
+from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.bundled import bundled
 from tests.reports.test_injection import REPORTS
@@ -21,7 +21,7 @@ from tests.reports.test_injection import REPORTS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.plan import Plan
+    from grader.kinds.plan import Plan
 
 HEAD = "__global__ void tiledMatMul(float *A, float *B, float *C, int M, int K, int N)"
 HTML = "<script>alert(1)</script>&lt;"
@@ -101,7 +101,7 @@ CLASS_PAGE = {
     *("article", "button", "dd", "dl", "dt", "form", "input", "kbd", "label", "nav"),
     *("option", "output", "select", "tbody", "text", "thead"),
 }
-"""What the page of a class has beside them."""
+"""Elements that the page of a class has besides."""
 
 ELEMENTS = {
     "html": {
@@ -116,7 +116,7 @@ ELEMENTS = {
         "system-out",
     },
 }  # fmt: skip
-"""What our pages and documents are made of."""
+"""The elements of our pages and documents."""
 
 NAMES = {
     "markup": b"<img src=x onerror=alert(1)>.cu",

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from grader.base.text import one_line
 from grader.model import Verdict
 from grader.reports import junit
 from grader.reports.audience import student_view
-from grader.text import one_line
 from tests.reports.sample_grades import (
     GRADES,
     SOURCE,
@@ -28,7 +28,7 @@ from tests.reports.sample_grades import (
 )
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).parent / "junit.xsd"))
-"""What we promise: stricter than what Jenkins asks."""
+"""The schema that we promise: stricter than that of Jenkins."""
 
 JENKINS = etree.XMLSchema(etree.parse(Path(__file__).parent / "junit-10.xsd"))
 """The schema of Jenkins' xUnit plugin."""
@@ -151,11 +151,11 @@ def test_oversized_messages_are_cut() -> None:
 
 
 def test_a_students_view_tells_nothing_hidden() -> None:
-    """Rendered from a student's view, hidden cases are only numbered."""
+    """Rendered from a student's view, hidden cases are one test case of an item."""
     text = junit.render([student_view(partial_credit())])
     assert "dot-product" not in text
     assert "K=57" not in text
-    assert "edges: hidden-1" in text
+    assert "edges: hidden cases" in text
 
 
 def test_every_test_case_has_its_share_of_the_time() -> None:
@@ -171,7 +171,7 @@ def test_every_test_case_has_its_share_of_the_time() -> None:
 
 
 def test_a_test_case_speaks_of_its_own_case() -> None:
-    """The body of one case's failure quotes no finding of another; what is said once is referred to."""
+    """The body of one case's failure quotes no finding of another; a repeated text is referred to."""
     (suite,) = _parse(junit.render([missing_barrier()]))
     bodies = {str(test.get("name")): str(test.findtext("failure")) for test in suite.iter("testcase")}
     assert "`A_tile[3][5]`" in bodies["barriers: mp3"]
@@ -181,7 +181,7 @@ def test_a_test_case_speaks_of_its_own_case() -> None:
 
 
 def test_a_body_quotes_the_lines_that_it_speaks_of() -> None:
-    """Where the source is at hand: with a mark in the margin, in the test case that it is about."""
+    """The lines are marked in the margin, in the test case that they are about."""
     grade = missing_barrier()
     document = _parse(junit.render([grade], sources={grade.submission_id: SOURCE}))
     JENKINS.assertValid(document)
@@ -192,7 +192,7 @@ def test_a_body_quotes_the_lines_that_it_speaks_of() -> None:
     assert "[[ATTACHMENT" not in junit.render([grade], sources={grade.submission_id: marked})
 
 
-def test_the_extended_dialect_says_file_and_line() -> None:
+def test_the_extended_dialect_has_file_and_line() -> None:
     """As GitLab and annotating actions read them; a test case that passes has no line."""
     (suite,) = _parse(junit.render([missing_barrier()], "extended"))
     tests = {str(test.get("name")): test for test in suite.iter("testcase")}
@@ -219,7 +219,7 @@ RESULTS = ("failure", "error", "skipped")
 @pytest.mark.parametrize("dialect", junit.DIALECTS)
 @pytest.mark.parametrize("name", GRADES)
 def test_each_dialect_keeps_to_what_its_readers_use(name: str, dialect: str) -> None:
-    """What is read of them by dorny/test-reporter, GitLab, Artemis and Jenkins.
+    """The document has the form that dorny/test-reporter, GitLab, Artemis and Jenkins read.
 
     Flat suites with a name; no second test case of one name, which GitLab drops; one result at most, of which
     Artemis shows the ``message``; a time without an exponent.

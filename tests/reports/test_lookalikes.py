@@ -1,12 +1,12 @@
-"""Ids that nobody can tell apart are named to the staff, with the letters in which they differ."""
+"""Ids that no reader can distinguish are named to the staff, with the letters in which they differ."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from grader.grading.submission.items import ids
 from grader.reports import class_page
 from grader.reports.class_table import lookalikes, render_class
-from grader.submission.items import ids
 from tests.reports.sample_grades import compile_error
 
 CYRILLIC = "\u0430dmin"

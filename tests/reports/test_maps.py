@@ -80,7 +80,7 @@ def test_html_shows_it_as_a_block() -> None:
     assert "where C is wrong in case wide" in words_of(shown)
 
 
-def test_a_vector_is_shown_as_well_and_one_character_says_nothing() -> None:
+def test_a_vector_is_shown_as_well_and_one_character_is_left_out() -> None:
     """A map that is the same everywhere is left out."""
     vector = replace(FINDING, wrong_map=("...xxx",), map_cell=(1, 1))
     assert excerpts.legend(vector, ascii_only=True) == "where C is wrong in case `wide` (. right, x wrong):"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from grader import score
-from grader.assignment import expand_cases
-from grader.checks import run_checks
-from grader.model import Build, CaseEvidence, Evidence, Grade, ProgramRun, Visibility
+from grader.grading import score
+from grader.grading.assignment import expand_cases
+from grader.grading.checks import results_for_student, run_checks
+from grader.model import Build, CaseEvidence, Evidence, Grade, ProgramRun, StudentResults, Visibility
 from grader.reports import class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.class_table import render_class
 from tests.bundled import bundled
@@ -45,7 +45,7 @@ Memory savings: 8.00x <script>alert(1)</script>\x1b[2J
 
 
 def graded() -> Grade:
-    """Somebody prints the sample that contradicts itself, and crashes for one of the hidden sizes."""
+    """A program that prints the sample that contradicts itself, and crashes for one of the hidden sizes."""
     assignment = bundled("tile-phases")
     first, second, third = expand_cases(assignment, 5)
     first = replace(first, arguments=("4", "2 <b>"), stdin="x\n")
@@ -79,6 +79,7 @@ def graded() -> Grade:
         items=total.items,
         cases=score.case_grades(evidence, results, (first, second, third)),
         versions=(("grader", "0.2.0"),),
+        for_student=StudentResults(results_for_student(assignment.rubric, evidence)),
     )
 
 
@@ -118,8 +119,10 @@ def test_other_reports_take_a_line() -> None:
     assert (row["phases"], row["ends-well"], row["reads"]) == ("20", "0", "6")
     assert "after `Global reads (naive):`" not in render_class([grade]).plain
     assert "2 of 5 numbers are right\n" in render_class([grade], width=140).plain
-    told = json.loads(platforms.gradescope(grade))
-    layout = next(test["output"] for test in told["tests"] if test["name"].startswith("Prints line by line"))
+    results = json.loads(platforms.gradescope(grade))
+    layout = next(
+        test["output"] for test in results["tests"] if test["name"].startswith("Prints line by line")
+    )
     assert "\n    expected: Partial sums computed for C[0..1][0..1]\n    got:" in layout
 
 

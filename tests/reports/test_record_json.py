@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.errors import UsageError
+from grader.base.errors import UsageError
 from grader.model import Build, CaseEvidence, Comparison, Evidence, Grade, WrongElement, codec
 from grader.model.codec import NAMES, Misfit, decode, encode, fits
+from grader.model.seals import sealed
 from grader.reports import class_table, grade_json, junit, record_json, text
 from grader.reports.class_table import render_class
 from tests.reports.sample_grades import CASES, GRADES, SOURCE, full_marks, partial_credit
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 PLAIN = st.one_of(
     st.none(), st.booleans(), st.integers(-9, 9), st.text(max_size=3), st.just({"clock": [1, 2.5]})
 )
-"""What a backend may have measured."""
+"""Details that a backend may have measured."""
 
 LEAVES: dict[Any, st.SearchStrategy[Any]] = {
     str: st.text(st.characters(), max_size=4),
@@ -136,11 +137,11 @@ FOREIGN: tuple[Any, ...] = (
     {},
     {"ok": 1},
 )
-"""What may stand in a damaged or forged file where something else should."""
+"""Values that may stand in a damaged or forged file in place of others."""
 
 
 def is_read(value: Any) -> bool:  # noqa: ANN401 - as above
-    """Whether `decode` reads it as a grade."""
+    """Return whether `decode` reads it as a grade."""
     try:
         decode(Grade, value)
     except Misfit:
@@ -184,7 +185,7 @@ def test_a_stored_grade_renders_as_the_grade_did(name: str) -> None:
 
 
 def without_options(grade: Grade) -> Grade:
-    """What a check alone knows of its item is not stored."""
+    """The grade without the options of its items, which are not stored."""
     items = tuple(
         replace(item, result=replace(item.result, item=replace(item.result.item, options=())))
         for item in grade.items
@@ -213,18 +214,25 @@ def test_of_the_evidence_a_class_is_read_with_the_backend_and_the_digest_of_the_
     assert record_json.load(record_json.dump(full_marks()), with_evidence=False).evidence is None
 
 
+def plain(grade: Grade) -> dict[str, Any]:
+    """A stored record without its checksum."""
+    record: dict[str, Any] = json.loads(record_json.dump(grade))
+    del record["checksum"]
+    return record
+
+
 def test_keys_of_a_later_version_are_passed_over() -> None:
     """In every record of the file."""
-    later = json.loads(record_json.dump(whole()))
+    later = plain(whole())
     later["grade"]["evidence"]["later"] = later["later"] = {"x": 1}
     later["grade"]["cases"][0]["warp_size"] = 32
-    assert record_json.load(json.dumps(later)) == record_json.load(record_json.dump(whole()))
+    assert record_json.load(sealed(json.dumps(later))) == record_json.load(record_json.dump(whole()))
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "message"),
     [
-        ("format_version", 2, "expected format version 1"),
+        ("format_version", 3, "expected format version 2"),
         ("grade", [], "grade: expected an object"),
         ("grade.items", "none", "grade.items: expected an array"),
         ("grade.submission_id", 7, "submission_id: expected a text"),
@@ -246,9 +254,9 @@ def test_keys_of_a_later_version_are_passed_over() -> None:
         ("grade.evidence.build.program", "é", "build.program: expected base64"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused_at_the_place(path: str, value: object, said: str) -> None:
+def test_a_file_that_does_not_fit_is_refused_at_the_place(path: str, value: object, message: str) -> None:
     """By its name, and with what to do."""
-    data = json.loads(record_json.dump(whole()))
+    data = plain(whole())
     *parents, last = [int(key) if key.isdigit() else key for key in path.split(".")]
     holder: Any = data
     for key in parents:
@@ -256,8 +264,8 @@ def test_a_file_that_does_not_fit_is_refused_at_the_place(path: str, value: obje
     holder[last] = value
     for with_evidence in (True, False):
         with pytest.raises(UsageError) as refused:
-            record_json.load(json.dumps(data), "out/record.json", with_evidence=with_evidence)
-        assert said in str(refused.value)
+            record_json.load(sealed(json.dumps(data)), "out/record.json", with_evidence=with_evidence)
+        assert message in str(refused.value)
         assert str(refused.value).startswith("out/record.json is no stored grade: ")
 
 
@@ -286,7 +294,7 @@ def test_anything_else_is_refused_too(foreign: str) -> None:
 
 
 def test_the_record_of_another_submission_is_refused() -> None:
-    """Its reports would be written into the folder of somebody else."""
+    """Its reports would be written into the folder of another student."""
     stored = record_json.dump(full_marks())
     assert record_json.load(stored, "record.json", "ada").submission_id == "ada"
     for with_evidence in (True, False):
@@ -297,10 +305,11 @@ def test_the_record_of_another_submission_is_refused() -> None:
 def test_builds_within_builds_without_end_are_refused() -> None:
     """The only record that may hold another of its kind."""
     nested = '{"ok":true,"others":[["k",' * 30_000 + '{"ok":true}' + "]]}" * 30_000
-    stored = record_json.dump(whole())
+    stored = json.dumps(plain(whole()), separators=(",", ":"))
     assert '"build":{"ok":true}' in stored
     for with_evidence in (True, False):
         with pytest.raises(UsageError, match="is no stored grade"):
             record_json.load(
-                stored.replace('"build":{"ok":true}', f'"build":{nested}'), with_evidence=with_evidence
+                sealed(stored.replace('"build":{"ok":true}', f'"build":{nested}')),
+                with_evidence=with_evidence,
             )

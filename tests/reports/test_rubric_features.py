@@ -15,7 +15,7 @@ from grader.model import Verdict
 from grader.reports import class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
-from tests.reports.sample_grades import full_marks, rubric_features
+from tests.reports.sample_grades import full_marks, rubric_features, with_staff_texts
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -32,7 +32,7 @@ def test_the_page_shows_them(golden: Golden) -> None:
 
 
 def test_gradescope_gets_a_maximum_of_nothing_for_them(golden: Golden) -> None:
-    """What it calls extra credit; the whole score is ours, and the days are its."""
+    """Gradescope calls that extra credit; the whole score is ours, and the days are Gradescope's."""
     rendered = platforms.gradescope(rubric_features())
     golden("reports/gradescope-rubric-features.json", rendered)
     results = json.loads(rendered)
@@ -41,7 +41,7 @@ def test_gradescope_gets_a_maximum_of_nothing_for_them(golden: Golden) -> None:
     assert [test["visibility"] for test in results["tests"]] == ["visible"] * 5 + ["after_due_date"]
 
 
-def test_a_test_that_gradescope_keeps_until_a_day_says_everything_then() -> None:
+def test_a_test_that_gradescope_keeps_until_a_day_shows_everything_then() -> None:
     """Gradescope holds it back; in what it shows at once there is nothing of it."""
     results = json.loads(platforms.gradescope(rubric_features()))
     assert "uses no barriers" in results["tests"][-1]["output"]
@@ -81,20 +81,20 @@ def test_a_hidden_item_keeps_the_words_of_the_staff_to_itself() -> None:
     grade = rubric_features()
     items = list(grade.items)
     result = replace(items[5].result, message_staff="No barrier anywhere!")
-    grade = replace(grade, items=(*items[:5], replace(items[5], result=result)))
+    grade = with_staff_texts(replace(grade, items=(*items[:5], replace(items[5], result=result))))
     assert "No barrier" not in text.render(grade).plain + html.render(grade)
     assert "No barrier" in html.render(grade, released="due_date")
 
 
 @pytest.mark.parametrize(("released", "shown"), [("", False), ("due_date", True), ("published", True)])
-def test_what_waits_for_the_due_date_is_shown_once_that_is_told(released: str, shown: bool) -> None:  # noqa: FBT001
+def test_what_waits_for_the_due_date_is_shown_once_it_is_released(released: str, shown: bool) -> None:  # noqa: FBT001
     """Grades are published after the due date."""
     page = html.render(rubric_features(), released=released)  # type: ignore[arg-type]
     assert ("uses no barriers" in page) is shown
 
 
 def test_a_class_has_full_marks_with_extra_credit_in_place_of_others() -> None:
-    """Who has all points has all points."""
+    """A student with all points has full marks."""
     more = replace(rubric_features(), score=rubric_features().max_score + 1)
     assert "1 with full marks" in render_class([more]).plain
 

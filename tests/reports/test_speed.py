@@ -1,4 +1,4 @@
-"""What reports tell of how fast a submission was."""
+"""Reports of the measured speed of a submission."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader import score
-from grader.checks.credit import band
-from grader.errors import UsageError
+from grader.base.errors import UsageError
+from grader.grading import score
+from grader.grading.checks.credit import band
 from grader.model import (
     Build,
     Evidence,
@@ -30,8 +30,9 @@ from grader.model import (
 from grader.reports import class_page, class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
-from tests.checks.judging import judge
-from tests.reports.sample_grades import ITEMS, compile_error, graded, passing
+from tests.grading.checks.judging import judge
+from tests.reports.sample_grades import ITEMS, compile_error, graded, passing, with_staff_texts
+from tests.sealing import resealed
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -62,7 +63,7 @@ def timed(timing: Timing = TIMED, name: str = "frances") -> Grade:
     evidence = Evidence("gpu", build, timing=timing)
     steps = band(Threshold(Fraction(1)), Threshold(of_solution=Fraction(9, 10)))
     item = replace(ITEMS[4], options=(("baseline", "naive"), ("steps", steps)), hint="load in order")
-    grade = graded(name, (*map(passing, ITEMS[:4]), judge(item, evidence)))
+    grade = with_staff_texts(graded(name, (*map(passing, ITEMS[:4]), judge(item, evidence))))
     return replace(
         grade,
         backend="gpu",
@@ -115,12 +116,12 @@ def test_a_finding_keeps_its_witnesses() -> None:
     item = replace(
         grade.items[3], result=replace(grade.items[3].result, findings=(seen, replace(seen, witnesses=())))
     )
-    seen_by_two = replace(grade, items=(item,))
-    written = grade_json.as_json(seen_by_two)["items"][0]["findings"]
+    seen_by_two = replace(grade, items=(*grade.items[:3], item, *grade.items[4:]))
+    written = grade_json.as_json(seen_by_two)["items"][3]["findings"]
     assert written[0]["witnesses"] == ["emulator", "racecheck"]
     assert "witnesses" not in written[1]
     stored = record_json.load(record_json.dump(seen_by_two))
-    assert stored.items[0].result.findings == item.result.findings
+    assert stored.items[3].result.findings == item.result.findings
 
 
 def test_junit_has_the_speedup_as_a_property(golden: Golden) -> None:
@@ -159,7 +160,7 @@ def test_the_gradebook_has_the_measured_speedup_beside_the_points() -> None:
 
 
 def test_what_was_timed_is_hidden_with_the_item_that_judges_it() -> None:
-    """Its numbers would tell what the item says; staff see them."""
+    """Its numbers would reveal the result of the item; staff see them."""
     assert student_view(hidden()).timing is None
     assert "naive" not in text.render(hidden()).plain.replace("Faster than the naive kernel", "")
     assert "0.378 ms" in text.render(hidden(), audience="staff").plain
@@ -168,7 +169,7 @@ def test_what_was_timed_is_hidden_with_the_item_that_judges_it() -> None:
 
 
 def test_a_timing_without_a_speedup_tells_nothing() -> None:
-    """An error of ours is told by the item; there are no numbers to show."""
+    """An error of ours is reported by the item; there are no numbers to show."""
     grade = timed(Timing(error="the GPU has gone"))
     assert grade.items[4].result.verdict is Verdict.ERROR
     shown = text.render(grade).plain
@@ -219,11 +220,11 @@ def test_a_timing_that_does_not_fit_is_refused(key: str, value: object) -> None:
     stored: dict[str, Any] = json.loads(record_json.dump(timed()))
     stored["grade"]["timing"][key] = value
     with pytest.raises(UsageError, match=f"timing.*{key}"):
-        record_json.load(json.dumps(stored))
+        record_json.load(resealed(stored))
 
 
 def test_all_of_a_timing_is_in_grade_json() -> None:
-    """Each field of the record is a key, and what the build says of the kernel is with it."""
+    """Each field of the record is a key, and the resources of the build are with it."""
     written = grade_json.as_json(timed())["timing"]
     assert written.keys() == set(asdict(TIMED)) | {"roofline_share"}
     assert written["roofline_share"] == pytest.approx(0.04215 / 0.378)

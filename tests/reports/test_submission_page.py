@@ -1,4 +1,4 @@
-"""What the page of a submission shows: states, a start, remarks and pictures; and how large it gets."""
+"""The page of a submission: states, a start, remarks and pictures; and its size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hashlib import sha256
 import lxml.html
 import pytest
 
-from grader.mistakes import bundled_texts
 from grader.model import (
     Cause,
     CheckResult,
@@ -22,12 +21,20 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from grader.model.mistakes import bundled_texts
 from grader.reports import html, pictures, trace_files
 from grader.reports.pages import CHAPTERS, asset, prose
 from grader.reports.wording import state_of
+from tests.reports.grade_with_pictures import grade_with_pictures, wrong_case
 from tests.reports.pages import content, words_of
-from tests.reports.pictured import pictured, wrong_case
-from tests.reports.sample_grades import ITEMS, SOURCE, compile_error, full_marks, missing_barrier
+from tests.reports.sample_grades import (
+    ITEMS,
+    SOURCE,
+    compile_error,
+    full_marks,
+    missing_barrier,
+    with_staff_texts,
+)
 from tests.reports.test_watching import racy
 
 STATES = {
@@ -58,7 +65,7 @@ def test_each_state_has_its_own_mark_and_word() -> None:
 
 
 def test_the_page_starts_with_the_first_item_that_fails() -> None:
-    """Where nobody knows a cause: its message, line, picture and hint, once; nothing where all is right."""
+    """Without a known cause it has message, line, picture and hint, once; nothing where all is right."""
     page = html.render(missing_barrier(), source_lines=SOURCE)
     (start,) = _elements(page, "//section[@id='start']")
     for words in ("Start here", "> 9 |", "thread (0, 3)", "Try: Add __syncthreads() between lines 13 and 14"):
@@ -67,7 +74,7 @@ def test_the_page_starts_with_the_first_item_that_fails() -> None:
     assert not _elements(html.render(full_marks()), "//section[@id='start']")
 
 
-def test_what_waits_for_another_item_is_told_in_one_line() -> None:
+def test_what_waits_for_another_item_is_reported_in_one_line() -> None:
     """It has a row with the reason, and no section of its own."""
     page = html.render(compile_error(), source_lines=SOURCE)
     assert len(_elements(page, "//section[@class='item']")) == 1
@@ -76,8 +83,8 @@ def test_what_waits_for_another_item_is_told_in_one_line() -> None:
 
 
 def test_a_line_is_remarked_where_a_finding_names_it() -> None:
-    """The remark leads to what is told of it, and that leads to the line."""
-    page = html.render(missing_barrier(), source_lines=SOURCE)
+    """The remark leads to its finding, and that leads to the line."""
+    page = html.render(with_staff_texts(missing_barrier()), source_lines=SOURCE)
     root = lxml.html.document_fromstring(page)
     marked = [element.get("id") for element in root.xpath("//div[@class='marked']")]
     assert marked == ["line-9", "line-10", "line-13"]
@@ -98,7 +105,7 @@ def test_an_output_is_drawn_with_the_blocks_over_it() -> None:
 
 
 def test_a_picture_without_a_pattern_is_left_out() -> None:
-    """One colour everywhere says less than the sentence beside it."""
+    """One colour everywhere shows less than the sentence beside it."""
     heat = wrong_case().comparisons[0].heat
     assert heat is not None
     assert pictures.says_something(heat)
@@ -129,7 +136,9 @@ def test_a_race_is_two_accesses_and_what_is_missing(code: FindingCode, words: st
 
 def test_the_smallest_run_stands_side_by_side_as_numbers() -> None:
     """Inputs, what is expected and what came out."""
-    tables = _elements(html.render(pictured(), source_lines=SOURCE), "//div[@class='arrays']//table")
+    tables = _elements(
+        html.render(grade_with_pictures(), source_lines=SOURCE), "//div[@class='arrays']//table"
+    )
     assert tables == [
         "A (input) 1 × 2 1.5-2",
         "B (input) 2 × 1 3 4",
@@ -140,7 +149,7 @@ def test_the_smallest_run_stands_side_by_side_as_numbers() -> None:
 
 def test_traffic_and_speed_are_bars_beside_their_numbers() -> None:
     """Yours, the naive kernel's, what is asked; speedups with their intervals, occupancy, and limits."""
-    rows = _elements(html.render(pictured()), "//table[@class='bars']//tr")
+    rows = _elements(html.render(grade_with_pictures()), "//table[@class='bars']//tr")
     assert rows[:3] == ["this submission64,704", "naive kernel908,160", "asked: at most 5 %45,408"]
     assert rows[3] == "this submission1.130× (1.127 to 1.133)"
     assert any(row.startswith("occupancy") for row in rows)
@@ -149,7 +158,7 @@ def test_traffic_and_speed_are_bars_beside_their_numbers() -> None:
 
 def test_pictures_of_a_hidden_case_or_item_are_never_drawn() -> None:
     """Neither its heat map, nor its numbers, nor what an item compared whose details are hidden."""
-    grade = pictured()
+    grade = grade_with_pictures()
     cases = tuple(
         replace(case, case=replace(case.case, visibility=Visibility.HIDDEN))
         if case.case.id == "mp3"
@@ -189,13 +198,15 @@ def test_a_page_stays_small_whatever_was_handed_in() -> None:
         )
         for n in range(5_000)
     )
-    grade = pictured()
+    grade = grade_with_pictures()
     items = list(grade.items)
     items[2] = replace(items[2], result=replace(items[2].result, findings=findings))
-    page = html.render(replace(grade, items=tuple(items)), source_lines=source)
+    page = html.render(with_staff_texts(replace(grade, items=tuple(items))), source_lines=source)
     assert len(page.encode()) < 500_000
     trace = largest_trace()
-    watched = html.render(replace(grade, items=tuple(items)), source_lines=source, trace=trace)
+    watched = html.render(
+        with_staff_texts(replace(grade, items=tuple(items))), source_lines=source, trace=trace
+    )
     assert len(page.encode()) + len(trace) < len(watched.encode()) < 1_000_000
     assert "lines left out" in page
     assert "int a20;" in page
@@ -204,12 +215,14 @@ def test_a_page_stays_small_whatever_was_handed_in() -> None:
 
 
 def test_a_warning_is_no_cross_in_the_margin() -> None:
-    """What may hurt and what hurts look different there, too."""
+    """A warning and an error look different there, too."""
     grade = missing_barrier()
     items = list(grade.items)
     findings = tuple(replace(f, severity=Severity.WARNING) for f in items[3].result.findings)
     items[3] = replace(items[3], result=replace(items[3].result, findings=findings))
-    root = lxml.html.document_fromstring(html.render(replace(grade, items=tuple(items)), source_lines=SOURCE))
+    root = lxml.html.document_fromstring(
+        html.render(with_staff_texts(replace(grade, items=tuple(items))), source_lines=SOURCE)
+    )
     assert {mark.text for mark in root.xpath("//div[@class='marked']/i")} == {"!"}
 
 
@@ -240,7 +253,7 @@ def test_an_access_out_of_bounds_comes_before_the_race_that_it_makes() -> None:
         result=CheckResult(ITEMS[2], Verdict.FAIL, Fraction(0), "no case is right", findings=(beyond,)),
     )
     cause = Cause("store-out-of-bounds", "a thread writes outside `C`", "guard the store", "barriers", line=9)
-    page = html.render(replace(grade, items=tuple(items), cause=cause), source_lines=SOURCE)
+    page = html.render(with_staff_texts(replace(grade, items=tuple(items), cause=cause)), source_lines=SOURCE)
     (start,) = _elements(page, "//section[@id='start']")
     assert "A thread writes outside C (line 9)" in start
     assert "> 9 |" in start
@@ -252,7 +265,7 @@ def _with_findings(*findings: Finding) -> str:
     grade = missing_barrier()
     items = list(grade.items)
     items[3] = replace(items[3], result=replace(items[3].result, findings=findings))
-    return html.render(replace(grade, items=tuple(items), cause=None), source_lines=SOURCE)
+    return html.render(with_staff_texts(replace(grade, items=tuple(items), cause=None)), source_lines=SOURCE)
 
 
 def test_lines_are_quoted_without_the_indentation_that_they_share() -> None:
@@ -267,7 +280,7 @@ def test_lines_are_quoted_without_the_indentation_that_they_share() -> None:
 
 
 def test_the_same_lines_are_quoted_once() -> None:
-    """Another finding at the same place says what it says and leads to the file."""
+    """Another finding at the same place has its own message and leads to the file."""
     findings = [
         Finding(FindingKind.COMPILE, f'identifier "{name}" is undefined', file="grace.cu", line=9)
         for name in ("a", "b")
@@ -281,7 +294,7 @@ def test_the_same_lines_are_quoted_once() -> None:
 
 
 def test_a_loop_without_an_end_is_remarked_once_at_its_line() -> None:
-    """How many steps it took in another case is no further remark."""
+    """The number of steps in another case is no further remark."""
     findings = [
         Finding(FindingKind.TIMEOUT, f"was stopped after {steps} steps", file="grace.cu", line=7)
         for steps in (100, 200)
@@ -297,7 +310,7 @@ def test_names_in_a_remark_are_code() -> None:
     assert '<a href="#start"><code>C</code> “Shared Memory”</a>' in page
 
 
-def test_why_items_wait_is_said_once_for_those_that_follow() -> None:
+def test_why_items_wait_is_reported_once_for_those_that_follow() -> None:
     """Each has its mark and word all the same."""
     rows = _elements(html.render(compile_error(), source_lines=SOURCE), "//ul[@class='items']/li")
     waiting = [row for row in rows if "not judged yet" in row]
@@ -305,9 +318,9 @@ def test_why_items_wait_is_said_once_for_those_that_follow() -> None:
     assert ["Not judged until" in row for row in waiting] == [True, *[False] * (len(waiting) - 1)]
 
 
-def test_how_a_heat_map_is_read_is_said_at_the_first() -> None:
+def test_how_a_heat_map_is_read_is_explained_at_the_first() -> None:
     """Further ones have their own caption only."""
-    grade = pictured()
+    grade = grade_with_pictures()
     second = replace(wrong_case(), case=replace(wrong_case().case, id="wide"))
     assert grade.evidence is not None
     items = list(grade.items)
@@ -315,26 +328,27 @@ def test_how_a_heat_map_is_read_is_said_at_the_first() -> None:
     findings = (wrong, replace(wrong, case="wide", message="too", address="C[0][33]"))
     items[2] = replace(items[2], result=replace(items[2].result, findings=findings))
     cases = (*grade.evidence.cases, second)
-    page = html.render(replace(grade, items=tuple(items), evidence=replace(grade.evidence, cases=cases)))
+    evidence = replace(grade.evidence, cases=cases)
+    page = html.render(with_staff_texts(replace(grade, items=tuple(items), evidence=evidence)))
     assert len(_elements(page, "//figure[@class='heat-map']")) == 2
     assert page.count("use the arrow keys") == 1
 
 
-def test_that_all_cases_fail_is_said_without_their_names() -> None:
-    """Unless there are two; students are told how many hidden ones fail, as before."""
-    grade = pictured()
+def test_that_all_cases_fail_is_reported_without_their_names() -> None:
+    """Unless there are two; students read the names of the visible ones that fail, and of no others."""
+    grade = grade_with_pictures()
     verdicts = tuple((case.case.id, Verdict.FAIL) for case in grade.cases)
     items = list(grade.items)
     items[2] = replace(items[2], result=replace(items[2].result, case_verdicts=verdicts))
-    told = replace(grade, items=tuple(items))
+    changed = replace(grade, items=tuple(items))
     assert len(verdicts) > 2
-    assert f"Cases: all {len(verdicts)}" in words_of(html.render(told, audience="staff"))
-    assert "hidden case" in words_of(html.render(told))
-    assert f"Cases: all {len(verdicts)}" not in words_of(html.render(told))
+    assert f"Cases: all {len(verdicts)}" in words_of(html.render(changed, audience="staff"))
+    assert "dot-product" not in words_of(html.render(changed))
+    assert f"Cases: all {len(verdicts)}" not in words_of(html.render(changed))
 
 
-def test_a_self_check_says_that_grading_looks_at_more() -> None:
-    """Where all that it looked at is right, as in the terminal; a grade says nothing of it."""
+def test_a_self_check_notes_that_grading_looks_at_more() -> None:
+    """The note comes if all is right in a self-check, as in the terminal; a grade does not have it."""
     passes = full_marks()
     assert "Grading uses more shapes" in words_of(html.render(passes, preliminary=True))
     assert "Grading uses more shapes" not in words_of(html.render(passes))

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from grader.base.text import ESCAPE_SEQUENCE, ascii_only, many_lines, one_line
 from grader.model import Cause, CheckResult, Finding, FindingKind, RubricItem, Verdict
 from grader.reports import excerpts, text, wording
 from grader.reports.audience import student_view
 from grader.reports.class_table import note, render_class
 from grader.reports.record_json import dump, load
-from grader.text import ESCAPE_SEQUENCE, ascii_only, many_lines, one_line
 from tests.reports.sample_grades import (
     GRADES,
     ITEMS,
@@ -37,14 +37,14 @@ def test_students_learn_nothing_about_hidden_cases_and_items() -> None:
     shown = text.render(hidden_item(), source_lines=SOURCE).plain
     for secret in ("secret", "dot-product", "57", "1 by 57"):
         assert secret not in shown
-    assert "hidden-1" in shown
+    assert "this item fails in cases that are hidden" in shown
 
 
 def test_staff_see_what_is_hidden_from_students() -> None:
     """The same grade, for staff, tells all of it."""
     shown = text.render(hidden_item(), audience="staff", source_lines=SOURCE).plain
-    for told in ("the secret message", "the secret hint", "dot-product (M=1, K=57, N=1)", "seed 20250101"):
-        assert told in shown
+    for words in ("the secret message", "the secret hint", "dot-product (M=1, K=57, N=1)", "seed 20250101"):
+        assert words in shown
 
 
 def test_a_students_view_keeps_score_and_verdicts() -> None:
@@ -52,7 +52,7 @@ def test_a_students_view_keeps_score_and_verdicts() -> None:
     before, after = hidden_item(), student_view(hidden_item())
     assert (after.score, after.max_score, after.verdict) == (before.score, before.max_score, before.verdict)
     assert [item.result.verdict for item in after.items] == [item.result.verdict for item in before.items]
-    assert [case.verdict for case in after.cases] == [case.verdict for case in before.cases]
+    assert [case.verdict for case in after.cases] == [case.verdict for case in before.cases]  # one is hidden
 
 
 def test_a_students_view_holds_no_seed_and_no_measurement_of_hidden_cases() -> None:
@@ -64,10 +64,12 @@ def test_a_students_view_holds_no_seed_and_no_measurement_of_hidden_cases() -> N
     assert (hidden.case.shape, hidden.max_error, hidden.seconds, hidden.counters.flops) == ((), None, 0.0, 0)
 
 
-def test_a_message_that_quotes_visible_cases_only_is_kept() -> None:
-    """What the checks wrote for students reaches them word by word."""
+def test_what_was_judged_for_students_reaches_them_word_by_word() -> None:
+    """The checks wrote it of visible cases; what they wrote for staff stays with staff."""
     before, after = partial_credit(), student_view(partial_credit())
-    assert after.items[2].result.message == before.items[2].result.message
+    assert before.for_student is not None
+    assert after.items[2].result.message == before.for_student.results[2].message
+    assert student_view(after) == after
 
 
 @pytest.mark.parametrize("name", GRADES)
@@ -111,7 +113,7 @@ def test_colour_changes_no_word() -> None:
 
 
 def test_an_error_of_ours_shows_no_score() -> None:
-    """Nobody should read a number that means nothing."""
+    """No one should read a number that means nothing."""
     shown = text.render(our_error()).plain
     assert "through no fault of the submission" in shown
     assert wording.score(our_error()) not in shown
@@ -128,7 +130,7 @@ def test_all_findings_are_counted_though_only_some_are_shown() -> None:
 
 
 def test_wrong_outputs_are_quoted_twice_and_then_counted() -> None:
-    """The others are named, without a word said twice."""
+    """The others are named, without repeating a word."""
     names = ("a", "b", "c", "d")
     findings = tuple(Finding(FindingKind.WRONG_OUTPUT, f"in case `{n}` C is wrong", case=n) for n in names)
     failed = replace(
@@ -138,17 +140,18 @@ def test_wrong_outputs_are_quoted_twice_and_then_counted() -> None:
         findings=findings,
         case_verdicts=tuple((name, Verdict.FAIL) for name in names),
     )
-    shown = text.render(graded("many", (failed,))).plain
+    shown = text.render(graded("many", (failed,), student_results=(failed,))).plain
     assert shown.count("C is wrong") == 2
     assert "… and 2 more cases: b; d" in shown
 
 
-def test_what_is_known_is_not_told_again() -> None:
+def test_what_is_known_is_not_repeated() -> None:
     """An item that waits for another has no list of cases, and a hint is given once."""
     first = missing_barrier().items[3].result
     again = replace(first, item=ITEMS[2], message="again")
     waiting = replace(first, item=ITEMS[1], message="not judged until “Compiles” passes", judged=False)
-    shown = text.render(graded("grace", (first, again, waiting)), width=200).plain
+    results = (first, again, waiting)
+    shown = text.render(graded("grace", results, student_results=results), width=200).plain
     assert shown.count(first.hint) == 1
     assert "try: The same as above." in shown
     assert shown.endswith("○ Right for whole tiles\n    not judged until “Compiles” passes\n")
@@ -186,7 +189,7 @@ def test_another_files_lines_are_not_quoted_from_the_submission() -> None:
 
 
 def test_lines_far_apart_are_quoted_with_a_gap() -> None:
-    """What lies between two distant lines is left out."""
+    """The lines between two distant lines are left out."""
     rows = excerpts.quote(Finding(FindingKind.RACE, "", line=2, other_line=15), "a.cu", SOURCE)
     assert len(rows) == 3
     assert "…" in rows[1].gutter
@@ -200,7 +203,7 @@ def test_one_line_is_printable_for_any_text(words: str) -> None:
 
 @given(st.text())
 def test_many_lines_are_printable_for_any_text(words: str) -> None:
-    """Whatever a compiler says, each line of it is printable."""
+    """Each line of a compiler's message is printable, whatever it holds."""
     assert all(line.isprintable() for line in many_lines(words).split("\n"))
 
 
@@ -234,17 +237,17 @@ def test_invisible_characters_are_spelt_out(raw: str, shown: str) -> None:
 )
 def test_points_are_rounded_for_display_only(exact: Fraction, shown: str) -> None:
     """At most two decimals, and none for whole points."""
-    assert wording.shown(exact) == shown
+    assert wording.points_text(exact) == shown
 
 
 def test_the_class_table_notes_the_mistake_before_what_it_caused() -> None:
-    """A mistake with a name says more than the first case that is wrong."""
+    """A mistake with a name explains more than the first case that is wrong."""
     grade = partial_credit()
     mistake = Finding(FindingKind.MISTAKE, "`C` lacks the last tile of the sum")
     result = grade.items[2].result
     named = replace(grade.items[2], result=replace(result, findings=(*result.findings, mistake)))
-    told = note(replace(grade, items=(*grade.items[:2], named, *grade.items[3:])))
-    assert told == "`C` lacks the last tile of the sum"
+    noted = note(replace(grade, items=(*grade.items[:2], named, *grade.items[3:])))
+    assert noted == "`C` lacks the last tile of the sum"
 
 
 def test_the_class_table_notes_lines_from_the_top() -> None:
@@ -273,8 +276,8 @@ def test_the_class_shows_whom_the_emulator_gave_up() -> None:
     assert "1 with full marks, 1 to look at, not judged as a whole" in " ".join(table.split())
 
 
-def test_a_stored_grade_still_says_what_was_given_up() -> None:
-    """A report of it says so, too."""
+def test_a_stored_grade_still_shows_what_was_given_up() -> None:
+    """A report of it shows it, too."""
     whole = full_marks()
     given_up = replace(whole, cases=(replace(whole.cases[0], too_much_work=True), *whole.cases[1:]))
     assert load(dump(given_up)).took_too_much_work
@@ -297,7 +300,7 @@ def test_the_place_is_seen_on_a_narrow_terminal() -> None:
 
 
 def test_the_class_table_keeps_the_end_of_a_long_id() -> None:
-    """There platforms write the number by which two of one name are told apart."""
+    """Platforms write the number there by which two of one name are distinguished."""
     long = "Fernandez_Garcia_de_la_Vega_y_Montenegro_"
     grades = [replace(full_marks(), submission_id=f"{long}{number}") for number in (10345, 10346)]
     narrow, wide = (render_class(grades, width=width).plain for width in (80, 300))
@@ -308,7 +311,7 @@ def test_the_class_table_keeps_the_end_of_a_long_id() -> None:
 
 def test_what_to_start_with_is_seen_on_a_narrow_terminal() -> None:
     """Its line is quoted where a finding has its array, as further down."""
-    grade = missing_barrier()
+    grade = replace(missing_barrier(), cases=missing_barrier().cases[:3], for_student=None)
     source = [*SOURCE[:8], f"{'/* long */ ' * 12}A_tile[0][0] = 1;"]
     cause = Cause("missing-barrier", "a thread overwrites `A_tile`", "wait", "barriers", line=9)
     shown = text.render(replace(grade, cause=cause), width=80, source_lines=source).plain

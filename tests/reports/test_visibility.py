@@ -1,4 +1,4 @@
-"""What is not visible leaks nothing into anything that a student sees, until it is released."""
+"""Invisible cases and items leak nothing into anything that a student sees, until their release."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader import pipeline
+from grader.classroom.batch.folder import OutFolder
+from grader.classroom.batch.journal import BatchSession
 from grader.cli.main import main
+from grader.kinds import pipeline
 from grader.model import (
     Assignment,
     Build,
@@ -57,7 +59,7 @@ ITEMS = (
 
 
 def secrets(number: int) -> tuple[str, ...]:
-    """What tells of the case with this number: its id, shape, seed, values, places, counts, times and map."""
+    """The secrets of the case with this number: id, shape, seed, values, places, counts, times and map."""
     prefix = 7000 + 100 * number
     return (f"case-with-{number}-rows", *(str(prefix + offset) for offset in range(1, 14)), f"X{number}X.#")
 
@@ -98,7 +100,7 @@ def fine() -> CaseEvidence:
 
 
 def graded(*cases: CaseEvidence, items: tuple[RubricItem, ...] = ITEMS) -> Grade:
-    """What judging makes of these cases."""
+    """The grade of these cases."""
     interface = KernelInterface("k", (), (), (), ())
     assignment = Assignment("a", "An assignment", "r", interface, (), items, None, Path(), "digest")
     plan = pipeline.Plan(assignment, 424243, tuple(case.case for case in cases), ())
@@ -134,13 +136,13 @@ def test_this_test_would_see_a_leak() -> None:
     assert len(leaks(1, everything(graded(kept(1, Visibility.VISIBLE))))) > 8
 
 
-def test_traffic_of_hidden_cases_is_told_in_no_digits() -> None:
+def test_traffic_of_hidden_cases_is_reported_without_digits() -> None:
     """A ratio over hidden cases is a number that depends on their shapes."""
     right = (Comparison("C", 16, 0, 0, 0.0, 1e-6),)
     case = replace(kept(1, Visibility.HIDDEN), comparisons=right, findings=())
     ours = replace(case, baselines=(("naive", Counters(global_load_bytes=71_130)),))
     shown = everything(graded(ours))
-    assert "at most the 10 % asked" in shown
+    assert "the hidden cases pass" in shown
     assert "9.9" not in shown
     assert leaks(1, everything(graded(fine(), ours))) == []
 
@@ -167,8 +169,10 @@ def test_an_item_that_is_not_visible_tells_its_verdict_alone(visibility: Visibil
     items = (ITEMS[0], replace(ITEMS[1], visibility=visibility, hint="mind the edge", message_fail="oh no"))
     grade = graded(kept(1, Visibility.VISIBLE), items=items)
     files = of_submission(grade)
-    told = files["report.html"] + text.render(grade).plain + json.loads(files["results.json"])["output"]
-    assert [word for word in ("mind the edge", "oh no", "transposed", "7104", "[7106]") if word in told] == []
+    shown = files["report.html"] + text.render(grade).plain + json.loads(files["results.json"])["output"]
+    assert [
+        word for word in ("mind the edge", "oh no", "transposed", "7104", "[7106]") if word in shown
+    ] == []
     test = json.loads(files["results.json"])["tests"][1]
     assert (test["visibility"], "transposed" in test["output"]) == (
         visibility.value,
@@ -177,7 +181,7 @@ def test_an_item_that_is_not_visible_tells_its_verdict_alone(visibility: Visibil
 
 
 def test_a_programs_hidden_case_leaks_neither_its_input_nor_its_output() -> None:
-    """What it was given and printed would be the answer."""
+    """Its input and its output would be the answer."""
     case = Case("secret-7001", (), (), Visibility.HIDDEN, "", 1, arguments=("--size=7002",), stdin="7003")
     run = ProgramRun("exit", 0, b"the answer is 7004")
     item = RubricItem("says", "says", Fraction(5), "text", options=(("of", "stdout"), ("exact", "7005")))
@@ -185,12 +189,16 @@ def test_a_programs_hidden_case_leaks_neither_its_input_nor_its_output() -> None
     assert [secret for secret in ("7001", "7002", "7003", "7004", "7005") if secret in shown] == []
 
 
-def test_the_report_command_is_told_what_is_released(tmp_path: Path) -> None:
-    """And hides it again, if it is not told the next time."""
+def test_the_report_command_gets_what_is_released(tmp_path: Path) -> None:
+    """It hides it again, if it is not given the next time."""
     grade = graded(fine(), kept(1, Visibility.AFTER_DUE_DATE))
     folder = tmp_path / "grades" / "ada"
     folder.mkdir(parents=True)
     (folder / "record.json").write_text(of_submission(grade)["record.json"])
+    out = OutFolder(tmp_path)
+    out.begin(BatchSession(grade.assignment_id, "digest", "emulator", grade.seed, "0.1.0", "13.0"))
+    out.note("ada", grade.submission_digest, grade.verdict)
+    out.note_class(["ada"])
     assert main(["report", str(tmp_path), "--released", "due_date"]) == 0
     assert "case-with-1-rows" in (folder / "junit.xml").read_text()
     assert main(["report", str(tmp_path)]) == 0

@@ -14,9 +14,10 @@ import pytest
 
 from grader.reports import html, trace_files
 from grader.reports.pages import hash_of
+from tests.mistakes import mistake
 from tests.reports.payloads import PAYLOADS
 from tests.reports.sample_grades import SOURCE, missing_barrier
-from tests.trace.tracing import MATMUL, product, scene, tiles
+from tests.simulation.trace.tracing import MATMUL, product, scene, tiles
 
 if TYPE_CHECKING:
     from grader.model.trace import TraceScene
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @cache
 def racy() -> TraceScene:
     """The trace of a kernel without its second barrier; its race is on the lines of the sample grade's."""
-    source = (MATMUL / "mistakes/no_second_barrier.cu").read_text()
+    source = mistake(MATMUL / "mistakes/no_second_barrier.cu").decode()
     shown = scene(product(source, tiles(8, 4), tiles(8, 4), 4), source)
     findings = tuple(replace(finding, line=9, other_line=13) for finding in shown.trace.findings)
     return replace(shown, case="tiny", trace=replace(shown.trace, findings=findings))
@@ -58,7 +59,7 @@ def test_a_race_leads_to_the_trace_of_a_block_with_it() -> None:
 
 
 def test_a_finding_of_another_line_does_not_lead_there() -> None:
-    """What is to be watched is not in the trace."""
+    """The hazard to be watched is not in the trace."""
     elsewhere = replace(racy().trace, findings=())
     assert 'class="watch"' not in watched(replace(racy(), trace=elsewhere))
 

@@ -1,4 +1,4 @@
-"""Reports speak the language of the course: every word of theirs can be said otherwise."""
+"""Reports speak the language of the course: every word of theirs can be replaced."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment.feedback import read
-from grader.messages import fits, report_words, text_of
+from grader.grading.assignment.feedback import read
+from grader.model.messages import fits, report_words, text_of
 from grader.reports import html, junit, platforms, text
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from grader.model import Grade
 
-GERMAN = report_words(read((Path(__file__).parents[1] / "assignment/feedback_de.yaml").read_bytes())[0])
+GERMAN = report_words(
+    read((Path(__file__).parents[1] / "grading/assignment/feedback_de.yaml").read_bytes())[0]
+)
 
 REPORTS: dict[str, Callable[[Grade], str]] = {
     "terminal": lambda grade: text.render(grade).plain,
@@ -36,7 +38,7 @@ REPORTS: dict[str, Callable[[Grade], str]] = {
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_speaks_the_words_that_its_grade_keeps(name: str) -> None:
-    """What another grade says afterwards is English again."""
+    """The report of another grade afterwards is English again."""
     grade = sample_grades.missing_barrier()
     english, german = REPORTS[name](grade), REPORTS[name](replace(grade, words=GERMAN))
     assert german != english
@@ -44,7 +46,7 @@ def test_a_report_speaks_the_words_that_its_grade_keeps(name: str) -> None:
 
 
 def test_headings_and_verdicts_are_those_of_the_course() -> None:
-    """On the page and in the terminal; the page says its language."""
+    """On the page and in the terminal; the page declares its language."""
     grade = replace(sample_grades.missing_barrier(), words=GERMAN)
     page, shown = content(html.render(grade)), text.render(grade).plain
     assert '<html lang="de">' in page
@@ -54,7 +56,7 @@ def test_headings_and_verdicts_are_those_of_the_course() -> None:
     assert not re.search(r"\btry:|\bTry:|✗ fail|\bpoints\b", shown + page)
 
 
-def test_a_foreign_grade_says_nothing_but_texts_with_their_fields() -> None:
+def test_a_foreign_grade_shows_nothing_but_texts_with_their_fields() -> None:
     """A stored grade may come from anywhere: a field that reads more than a text is not filled in."""
     foreign = (("try", "{try.__class__}"), ("score", "{score:>99999999}"), ("first", "{"), ("zzz", "x"))
     grade = replace(sample_grades.missing_barrier(), words=foreign)

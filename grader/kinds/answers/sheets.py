@@ -15,20 +15,20 @@ from __future__ import annotations
 
 import codecs
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.analysis import SUBJECTS, parameters, value
-from grader.arithmetic import exactly, names, parse
-from grader.assignment import document
-from grader.assignment.document import UnreadableDocument
-from grader.errors import UsageError
+from grader.base.arithmetic import exactly, names, parse
+from grader.base.errors import UsageError
+from grader.base.records import frozen
+from grader.base.text import escaped
+from grader.grading.assignment import document
+from grader.grading.assignment.document import UnreadableDocument
+from grader.grading.submission import decode
+from grader.grading.submission.items import ending
 from grader.kinds.answers.solving import is_drawn, numbers_of, setting_of, solve_question
-from grader.messages import text_of
 from grader.model import AnswersInterface, Finding, FindingKind
-from grader.submission import decode
-from grader.submission.items import ending
-from grader.text import escaped
+from grader.model.messages import text_of
+from grader.simulation.analysis import SUBJECTS, parameters, value
 
 if TYPE_CHECKING:
     from grader.model import Assignment, Named, Question
@@ -39,19 +39,19 @@ MAX_BYTES = 64 * 1024
 MOST_ANSWERS = 1000
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""What PowerShell writes where `grader questions --template` is sent into a file."""
+"""Byte order marks that PowerShell writes where `grader questions --template` is redirected into a file."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sheet:
-    """What a file holds: the texts of the answers by question, and whose sheet it says it is."""
+    """Content of a file: the texts of the answers by question, and the student named as its owner."""
 
     answers: Named[str]
     student: str = ""
 
 
 class _Unreadable(Exception):  # noqa: N818 - says what the file is
-    """Why the file is not read; never leaves this module."""
+    """Reason why the file cannot be read; never leaves this module."""
 
 
 def read_sheet(name: str, content: bytes) -> Sheet | Finding:
@@ -208,7 +208,7 @@ def model_answers(assignment: Assignment, student: str, seed: int | None = None)
 
 
 def _worth(assignment: Assignment) -> dict[str, str]:
-    """What each question is worth, in words: its share of its item's points, or with whom it shares them."""
+    """Worth of each question, in words: its share of its item's points, or the questions that share them."""
     worth = {}
     for item in assignment.rubric:
         count = len(item.cases)
@@ -224,7 +224,7 @@ def _worth(assignment: Assignment) -> dict[str, str]:
 # --- the staff's own answers -------------------------------------------------------------------------
 
 MARK = "="
-"""How an answer begins that is an expression."""
+"""First character of an answer that is an expression."""
 
 
 def with_expressions_worked_out(assignment: Assignment, content: bytes, student: str, seed: int) -> bytes:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from grader.analysis import SUBJECTS, Misconception, parameters, shown, study, value
-from grader.arithmetic import ArithmeticProblem, Name, exactly, names
-from grader.errors import OurError
-from grader.messages import text_of
+from grader.base.arithmetic import ArithmeticProblem, Name, exactly, names
+from grader.base.errors import OurError
+from grader.base.records import frozen
+from grader.grading.submission.items import safe
 from grader.model import Clause
-from grader.submission.items import safe
+from grader.model.messages import text_of
+from grader.simulation.analysis import SUBJECTS, Misconception, number_text, parameters, study, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from grader.analysis import Subject
     from grader.model import AnswersInterface, DrawnNumber, Named, Question, Setting
+    from grader.simulation.analysis import Subject
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -33,7 +33,7 @@ SCALES: dict[str, tuple[tuple[Fraction, str], ...]] = {
     "flop/byte": ((Fraction(4), "slip-each-float"), (Fraction(1, 2), "slip-one-operation")),
     "%": ((Fraction(1, 100), "slip-share"),),
 }
-"""Mistakes of scale by the unit of the answer, by their names in `grader.messages.answers`."""
+"""Mistakes of scale by the unit of the answer, by their names in `grader.model.messages.answers`."""
 
 EVERYWHERE: tuple[tuple[Fraction, str], ...] = (
     (Fraction(1, 1000), "slip-thousandth"),
@@ -45,7 +45,7 @@ EVERYWHERE: tuple[tuple[Fraction, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SolvedQuestion:
     """A question with a student's numbers in it, and all that follows from them."""
 
@@ -57,7 +57,7 @@ class SolvedQuestion:
 
 
 def setting_of(interface: AnswersInterface, question: Question) -> Setting:
-    """What the question is about; raises OurError where there is no such setting."""
+    """Setting that the question is about; raises OurError where there is no such setting."""
     for setting in interface.settings:
         if setting.id == question.setting:
             return setting
@@ -65,7 +65,7 @@ def setting_of(interface: AnswersInterface, question: Question) -> Setting:
 
 
 def is_drawn(interface: AnswersInterface, question: Question) -> bool:
-    """Whether its numbers differ between students."""
+    """True if the question's numbers differ between students."""
     return any(not number.fixed for number in setting_of(interface, question).numbers)
 
 
@@ -114,7 +114,9 @@ def _steps(
     yield from steps
     if not isinstance(question.answer, Name) or not steps:
         worked_out = "answer-worked-out-unit" if question.unit else "answer-worked-out"
-        yield text_of(worked_out, expression=str(question.answer), value=shown(expected), unit=question.unit)
+        yield text_of(
+            worked_out, expression=str(question.answer), value=number_text(expected), unit=question.unit
+        )
     if question.note:
         yield question.note
 
@@ -153,10 +155,10 @@ def _wrong_models(
 def numbers_of(setting: Setting, seed: int, student: str) -> dict[str, int]:
     """The setting's numbers for a student, whose id is that of the submission; case does not count in it."""
     who = safe(student).casefold()
-    return {number.name: _drawn(number, seed, who, setting.id) for number in setting.numbers}
+    return {number.name: _random_number(number, seed, who, setting.id) for number in setting.numbers}
 
 
-def _drawn(number: DrawnNumber, seed: int, student: str, setting: str) -> int:
+def _random_number(number: DrawnNumber, seed: int, student: str, setting: str) -> int:
     hashed = sha256(repr(("question", seed, student, setting, number.name)).encode()).digest()
     number_drawn = int.from_bytes(
         hashed, "big"

@@ -11,24 +11,24 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.analysis import shown
-from grader.assignment import expand_cases
-from grader.errors import OurError, UsageError
+from grader.base.errors import OurError, UsageError
+from grader.base.text import escaped
+from grader.grading.assignment import expand_cases
+from grader.grading.submission.items import safe
 from grader.kinds.answers.sheets import Sheet, read_sheet
 from grader.kinds.answers.solving import is_drawn, solve_question
-from grader.messages import text_of
+from grader.kinds.plan import Plan
 from grader.model import AnswerEvidence, Build, CaseEvidence, Evidence, Finding, FindingKind
-from grader.plan import Plan
-from grader.submission.items import safe
-from grader.text import escaped
+from grader.model.messages import text_of
+from grader.simulation.analysis import number_text
 
 if TYPE_CHECKING:
     from grader.kinds.answers.solving import SolvedQuestion
     from grader.model import AnswersInterface, Named, Question, Submission
-    from grader.nvcc import Tools
+    from grader.toolchain.nvcc import Tools
 
 BACKEND_NAME, DEVICE = "model", "no GPU"
-"""What a grade calls what it was compared with."""
+"""Names in grades of the model that answers are compared with, and of its device."""
 
 
 def plan(drawn: Plan, tools: Tools) -> Plan:  # noqa: ARG001 - all kinds have the same signatures
@@ -101,7 +101,7 @@ def named_in(submission: Submission) -> str:
 def named_by_itself(submission: Submission) -> Submission:
     """The submission under the name that its file gives as ``student``, for whom the numbers were drawn.
 
-    For one's own file only: in a class the id says whose it is, whatever the file says.
+    This is for a student's own file only: in a class the id names the student, whatever the file says.
     """
     sheet = _sheet_of(submission)
     if isinstance(sheet, Finding) or not sheet.student:
@@ -118,7 +118,7 @@ def _sheet_of(submission: Submission) -> Sheet | Finding:
 def _answer(
     interface: AnswersInterface, question: Question, solution: SolvedQuestion, sheet: Sheet, note: str
 ) -> AnswerEvidence:
-    """What was answered, beside what is expected."""
+    """Evidence of one answer: the given and the expected value."""
     written = dict(sheet.answers).get(question.id, "")
     readings, problem = readings_of(written, question.unit) if written else ((), "")
     drawn = is_drawn(interface, question)
@@ -141,7 +141,7 @@ def _answer(
 
 
 def _whose_numbers(sheet: Sheet, student: str, *, anonymous: bool) -> str:
-    """For whom the numbers were drawn, where the sheet says nothing of it or somebody else."""
+    """Remark on whose numbers were used, where the sheet names no student or another one."""
     drawn_for = escaped(student, 60)
     if anonymous:
         same = not sheet.student or safe(sheet.student).casefold() == safe(student).casefold()
@@ -179,7 +179,7 @@ _PLURALS = {"byte": "bytes", "operation": "operations"}
 
 
 def readings_of(text: str, unit: str) -> tuple[Readings, str]:
-    """What the text may mean, each in words and as a number of ``unit``; or why it means nothing."""
+    """Meanings that the text may have, each in words and as a number of ``unit``; or why it has none."""
     plain = _normalised(text)
     if len(plain) > LONGEST:
         return (), text_of("number-long", wanted=text_of("number-wanted"))
@@ -230,13 +230,13 @@ def _number(match: re.Match[str]) -> Fraction | str:
 
 
 def _words(number: Fraction, unit: str, kind: str) -> str:
-    text = f"{shown(number)}{'' if unit == '%' else ' '}{unit}" if unit else shown(number)
+    text = f"{number_text(number)}{'' if unit == '%' else ' '}{unit}" if unit else number_text(number)
     text = text.replace("%", " %") if unit == "%" else text
     return f"{text}{f' ({kind})' if kind else ''}"
 
 
 def _scales(written: str, unit: str) -> tuple[tuple[Fraction, str], ...]:
-    """What a number is to be multiplied by, and a remark, for each reading; nothing where there is none."""
+    """Factor for a number, and a remark, for each reading; empty where there is none."""
     unit_written = written.casefold().strip()
     unit_in_small_letters = unit.casefold()
     if not unit_written or _singular(unit_written) == _singular(unit_in_small_letters):

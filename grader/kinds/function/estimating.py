@@ -9,48 +9,53 @@ does. Launches write nothing here, so each finds in memory what copies and fills
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.assignment import reference_folder
-from grader.emulator.linking.program import initial_bytes
-from grader.estimate import (
+from grader.base.records import frozen
+from grader.grading.assignment import reference_folder
+from grader.grading.oracle import array_types, load_oracle
+from grader.kinds.estimate_request import Estimated, code_of
+from grader.kinds.estimate_results import LeftArray, compared_elements, outputs_of
+from grader.kinds.function.recording import UnfitError, recorded
+from grader.kinds.function.timing import input_sets
+from grader.model import Argument
+from grader.running.estimate import (
     NotEstimatedError,
     combined,
     device_of,
     device_pass,
+    elements_at,
     estimate_kernel,
     host_copy,
 )
-from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep
-from grader.kinds.estimate_request import Estimated, code_of
-from grader.kinds.function.recording import UnfitError, recorded
-from grader.kinds.function.timing import input_sets
-from grader.model import Argument
-from grader.nvcc import build_program
-from grader.oracle import array_types, load_oracle
-from grader.ptx import parse
-from grader.ptx.parser import symbol_name
+from grader.simulation.emulator.linking.program import initial_bytes
+from grader.simulation.ptx import parse
+from grader.simulation.ptx.parser import symbol_name
+from grader.toolchain.gpu.replay import HOST, CopyStep, FillStep, LaunchStep
+from grader.toolchain.nvcc import build_program
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
-    from grader.estimate.devices import Device
-    from grader.estimate.estimate import EstimatedKernel
-    from grader.gpu.replay import ArrayLocation, Recording
     from grader.kinds.estimate_request import EstimateRequest
     from grader.model import Assignment, Build, KernelEstimate, Submission
-    from grader.nvcc import MachineCode, Tools
+    from grader.running.estimate.devices import GpuModel
+    from grader.running.estimate.estimate import EstimatedKernel
+    from grader.running.estimate.further_blocks import BlocksRun
+    from grader.toolchain.gpu.replay import ArrayLocation, Recording
+    from grader.toolchain.nvcc import MachineCode, Tools
 
 MOST_LAUNCHES = 16
 """Launches that differ: each of them is simulated."""
 
 SECONDS, EMULATOR_SECONDS = 5.0, 1.0
-"""What a call that is recorded may take at most, and launches that are computed for it: somebody waits."""
+"""Most seconds for a call that is recorded, and for the launches computed for it: a person waits."""
 
 _ADDRESS_BYTES = 8
 
@@ -60,8 +65,17 @@ def build_of(assignment: Assignment, submission: Submission, tools: Tools) -> Bu
     return build_program(tools, submission, assignment.function)
 
 
-def estimated(request: EstimateRequest, built: Build, code: Future[MachineCode] | None = None) -> Estimated:
-    """The time of one call; raises NotEstimatedError."""
+def estimated(
+    request: EstimateRequest,
+    built: Build,
+    code: Future[MachineCode] | None = None,
+    *,
+    compares: bool = False,
+) -> Estimated:
+    """The time of one call; raises NotEstimatedError.
+
+    Where it ``compares``, also for a call with a single launch whose results are wrong.
+    """
     recording, arguments = _recorded(request, built)
     counts = Counter(step for step in recording.steps if isinstance(step, LaunchStep))
     if len(counts) > MOST_LAUNCHES:
@@ -72,12 +86,14 @@ def estimated(request: EstimateRequest, built: Build, code: Future[MachineCode] 
     launches: dict[LaunchStep, KernelEstimate] = {}
     moves: list[KernelEstimate] = []
     longest: EstimatedKernel | None = None
+    before: _Memory | None = None
     times = 0
     for step in recording.steps:
         if not isinstance(step, LaunchStep):
             memory.move(step)
             moves.append(_time_of(step, memory, device))
         elif step not in launches:
+            before = memory.copy() if compares and counts.total() == 1 else None
             kernel = _simulated(step, compiled, built, memory, device)
             launches[step] = kernel.estimate
             most = times * longest.estimate.milliseconds if longest else 0.0
@@ -87,11 +103,47 @@ def estimated(request: EstimateRequest, built: Build, code: Future[MachineCode] 
         raise NotEstimatedError("not-launched")
     total = combined([(counts[step], launch) for step, launch in launches.items()] + [(1, m) for m in moves])
     others_us = 1000 * total.milliseconds / times - longest.time.microseconds
-    return Estimated(total, longest, times, max(0.0, others_us))
+    compared = _compared(request, recording, longest, before, arguments) if before else 0
+    return Estimated(total, longest, times, max(0.0, others_us), compared)
+
+
+def _compared(
+    request: EstimateRequest,
+    recording: Recording,
+    kernel: EstimatedKernel,
+    before: _Memory,
+    arguments: tuple[Argument, ...],
+) -> int:
+    """Number of right elements of the results after the only launch and the rest of the function."""
+    oracle = load_oracle(reference_folder(request.assignment), array_types(request.assignment.function))
+    at = next(number for number, step in enumerate(recording.steps) if isinstance(step, LaunchStep))
+    later = [step for step in recording.steps[at + 1 :] if not isinstance(step, LaunchStep)]
+    launch, outputs = kernel.sampled.launch, outputs_of(arguments)
+
+    def left_by(ran: Sequence[BlocksRun]) -> list[LeftArray]:
+        after = before.copy()
+        marks = replace(after, arrays={name: np.zeros_like(array) for name, array in after.arrays.items()})
+        for name, array in after.arrays.items():
+            if name in launch.starts:
+                start = launch.starts[name]
+                stored = elements_at(ran, start, 1, array.size)
+                array[stored], marks.arrays[name][stored] = launch.memory[start + stored], 1
+        for step in later:
+            after.move(step)
+            marks.move(replace(step, byte=0) if isinstance(step, FillStep) else step)
+        return [_left(output, after.arrays[output.name], marks.arrays[output.name]) for output in outputs]
+
+    return compared_elements(request, kernel, arguments, oracle, left_by)
+
+
+def _left(output: Argument, after: NDArray[np.uint8], marks: NDArray[np.uint8]) -> LeftArray:
+    before = np.asarray(output.value).reshape(-1)
+    stored = np.flatnonzero(marks.reshape(before.size, -1).any(axis=1))
+    return LeftArray(output.name, before, after.view(before.dtype), stored)
 
 
 def _recorded(request: EstimateRequest, built: Build) -> tuple[Recording, tuple[Argument, ...]]:
-    """What a call asks for with the first set of inputs, and that set.
+    """Requests of a call with the first set of inputs, and that set.
 
     All sets are recorded, as for timing: nothing that the host computes may reach the device.
     """
@@ -111,7 +163,7 @@ def _recorded(request: EstimateRequest, built: Build) -> tuple[Recording, tuple[
 
 
 def _simulated(
-    step: LaunchStep, code: MachineCode, built: Build, memory: _Memory, device: Device
+    step: LaunchStep, code: MachineCode, built: Build, memory: _Memory, device: GpuModel
 ) -> EstimatedKernel:
     """A launch, simulated as a kernel's; one that strays may lack what earlier ones would have written."""
     kernel = replace(built, entry=step.entry)
@@ -123,7 +175,7 @@ def _simulated(
         raise NotEstimatedError("stray-launch") from problem
 
 
-def _time_of(step: CopyStep | FillStep, memory: _Memory, device: Device) -> KernelEstimate:
+def _time_of(step: CopyStep | FillStep, memory: _Memory, device: GpuModel) -> KernelEstimate:
     if isinstance(step, FillStep):
         return device_pass(step.size, device)
     if {step.to.array, step.source.array} & memory.on_host:
@@ -131,7 +183,7 @@ def _time_of(step: CopyStep | FillStep, memory: _Memory, device: Device) -> Kern
     return device_pass(2 * step.size, device)  # read, and written
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Memory:
     """The arrays that a recording names, as bytes: those ``on_host``, and all others on the device.
 
@@ -159,6 +211,10 @@ class _Memory:
         }
         hosts = frozenset(from_host) | (frozenset(inputs) if on_host else frozenset())
         return cls(inputs | from_host | scratch | variables, hosts, frozenset(variables))
+
+    def copy(self) -> _Memory:
+        """The same arrays, so that neither changes with the other."""
+        return replace(self, arrays={name: array.copy() for name, array in self.arrays.items()})
 
     def move(self, step: CopyStep | FillStep) -> None:
         """Do a copy or a fill."""

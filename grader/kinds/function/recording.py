@@ -17,30 +17,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.device.device import Device
-from grader.device.launches import EmulatedLaunches
-from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
-from grader.device.observation import Observation
-from grader.device.recording import CallRecorder, RecordedLaunches
-from grader.device.requests import Sharing
-from grader.device.service import run_beside
-from grader.errors import OurError
-from grader.gpu.replay import differ_by_repeating
-from grader.kinds.program.limits import SLOWER, THREADS, limits_of
-from grader.kinds.program.running import PROGRAM
-from grader.kinds.program.too_large import STEPS_A_SECOND
-from grader.messages import clause
+from grader.base.errors import OurError
+from grader.kinds.host_runs.limits import SLOWER, THREADS, limits_of
+from grader.kinds.host_runs.running import PROGRAM
+from grader.kinds.host_runs.too_large import STEPS_A_SECOND
 from grader.model import Clause
-from grader.sandbox import Job, Stage
-from grader.sandbox.channel import channel
+from grader.model.messages import clause
+from grader.running.device.device import Device
+from grader.running.device.launches import EmulatedLaunches
+from grader.running.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
+from grader.running.device.observation import Observation
+from grader.running.device.recording import CallRecorder, RecordedLaunches
+from grader.running.device.requests import Sharing
+from grader.running.device.service import run_beside
+from grader.toolchain.gpu.replay import differ_by_repeating
+from grader.toolchain.sandbox import Job, Stage
+from grader.toolchain.sandbox.channel import channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.gpu.replay import Recording, Recordings
     from grader.model import Argument, Build, FunctionInterface, Named
-    from grader.nvcc import Tools
-    from grader.sandbox import Result
+    from grader.toolchain.gpu.replay import Recording, Recordings
+    from grader.toolchain.nvcc import Tools
+    from grader.toolchain.sandbox import Result
 
     Arguments = tuple[Argument, ...]
     Results = Callable[[int], bytes]
@@ -53,10 +53,10 @@ _SAME_BYTES = (b"\0", b"\x3f")
 
 
 class UnfitError(OurError):
-    """That a call cannot be recorded so that a device could do the same again, for some ``reason``."""
+    """Error for a call that cannot be recorded for a device to repeat it, for some ``reason``."""
 
     def __init__(self, reason: Clause) -> None:
-        """Why that is so."""
+        """Store the reason."""
         super().__init__(f"the function cannot be timed, because {clause(reason)}")
         self.reason = reason
 
@@ -64,10 +64,10 @@ class UnfitError(OurError):
 def recorded(
     interface: FunctionInterface, built: Build, tools: Tools, sets: Sequence[Arguments]
 ) -> Recordings:
-    """What a call asks of its device: one recording if it is the same for all sets, else one for each.
+    """Requests of a call to its device: one recording if it is the same for all sets, else one for each.
 
-    Raises UnfitError where that is not to be had, or where numbers among the inputs decide too much, and
-    OurError where the arrays are too large.
+    Raises UnfitError where such recordings are impossible, or where numbers among the inputs decide too much,
+    and OurError where the arrays are too large.
     """
     calls = [_TimedCall(interface, built, tools, arguments) for arguments in sets]
     recordings = [call.guessed(number) for number, call in enumerate(calls)]
@@ -99,10 +99,10 @@ class _TimedCall:
         self._work = int(interface.program.emulator_seconds * STEPS_A_SECOND)
 
     def guessed(self, number: int) -> Recording | None:
-        """What it asks for where results are made up, the ``number``-th in a way of its own.
+        """Requests with made-up results, the ``number``-th in a way of its own.
 
-        None where it may go by results: where it reads them into memory of its own, does something else once
-        others come back, or comes to no good end with them. Raises OurError as `computed` does.
+        None where the call may depend on results: where it reads them into memory of its own, does something
+        else once others come back, or does not end well with them. Raises OurError as `computed` does.
         """
         same = _SAME_BYTES[number % len(_SAME_BYTES)]
         guesses: tuple[Results, ...] = (lambda size: same * size, np.random.default_rng(number).bytes)
@@ -111,7 +111,7 @@ class _TimedCall:
         return None if one != other or any(r.needs_results for r in recorders) else one
 
     def computed(self) -> Recording:
-        """What it asks for where the emulator computes."""
+        """Requests of the call where the emulator computes."""
         return self._recorded(None).recording()
 
     def _recorded(self, results: Results | None) -> CallRecorder:
@@ -126,7 +126,7 @@ class _TimedCall:
         recorder = CallRecorder(memory, launches, {})
         words, files = self._given(memory, recorder)
         computing = 0.0 if results is not None else SLOWER * self._interface.program.emulator_seconds
-        device = Device(memory, launches, recorder=recorder, has_libraries=False)
+        device = Device(memory, launches, recorders=[recorder], has_libraries=False)
         result = self._run(device, words, files, computing)
         launches.close()
         if launches.gave_up:
@@ -184,7 +184,7 @@ class _TimedCall:
             return run_beside(device, folder, sandbox, job)
 
     def _problem_at_its_end(self, recorder: CallRecorder, result: Result) -> Clause | None:
-        """Why the call is of no use: it did not return, or its own code has changed arrays on the host."""
+        """Reason why the call is of no use: it did not return, or its own code changed arrays on the host."""
         if not result.outcome.ok:
             return Clause("does-not-return")
         left = dict(result.files)
@@ -197,7 +197,7 @@ class _TimedCall:
 
 
 _HOST_ARRAYS, _BETWEEN = 0x6000_0000_0000, 1 << 36
-"""Where the first array in memory of the host lies, and how far it is to the next."""
+"""Address of the first array in host memory, and the distance to the next."""
 
 
 def value_word(argument: Argument) -> str:
@@ -221,7 +221,7 @@ def host_word(index: int, size: int) -> str:
 
 
 def start_on_host(index: int, size: int) -> int:
-    """Where an array in memory of the host starts: it ends with its last page, behind a page of nobody's."""
+    """Address of an array in host memory: it ends with its last page, after a page of no array."""
     return _HOST_ARRAYS + index * _BETWEEN + PAGE + -(-size // PAGE) * PAGE - size
 
 

@@ -1,9 +1,8 @@
-"""Whether a wrong function is right when its parameters come in another order.
+"""Test whether a wrong function is right when its parameters come in another order.
 
-The wrong cases are called again with the arguments in the order of the names that the file gives its
-parameters; where the names tell nothing, with the sizes in every other order, if they are few
-(`grader.kinds.kernel.further_runs`). Only an order that makes every wrong case right that students see is
-believed. It is a courtesy: it changes no verdict, and where anything goes wrong nothing is said.
+The wrong cases are called again with the arguments in other orders (`grader.kinds.attempts.orders`). Only an
+order that makes every wrong case right that students see is accepted. It is a courtesy: it changes no
+verdict, and where anything goes wrong nothing is reported.
 """
 
 from __future__ import annotations
@@ -11,65 +10,42 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.device.observation import Observation
-from grader.errors import log_swallowed
-from grader.kinds.kernel.further_runs import orders
-from grader.kinds.program.running import run_cases
-from grader.messages import worded
+from grader.kinds.attempts.orders import right_order
 from grader.model import Finding, FindingCode, FindingKind, SourceRemark, Visibility
-from grader.nvcc.function import line_of_definition
+from grader.model.messages import worded
+from grader.toolchain.nvcc.function import line_of_definition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from grader.kinds.kernel.further_runs import Order
-    from grader.kinds.program.running import Task
-    from grader.model import Build, Case, CaseEvidence, Submission
-    from grader.nvcc import Tools
-    from grader.plan import Plan
+    from grader.kinds.attempts.orders import Order
+    from grader.kinds.function.calling import FurtherCalls
+    from grader.kinds.plan import Plan
+    from grader.model import Build, CaseEvidence, Submission
 
 MOST_SECONDS = 2.0
-"""What each call may take at most."""
+"""Most seconds that each call may take."""
 
 
-def with_order(
-    plan: Plan,
-    submission: Submission,
-    built: Build,
-    tools: Tools,
-    cases: tuple[CaseEvidence, ...],
-    task: Callable[[Order], Task],
-) -> Build:
+def with_order(further: FurtherCalls, cases: tuple[CaseEvidence, ...]) -> Build:
     """The build, with a remark on its parameters if another order of them makes the wrong cases right."""
+    built = further.built
     visible = [case for case in cases if case.case.visibility is Visibility.VISIBLE]
     wrong = tuple(case.case for case in visible if not _is_right(case))
     if not wrong or any(case.error or case.too_much_work or _hangs(case) for case in visible):
         return built
-    parameters = plan.assignment.function.parameters
-    try:
-        for order in orders(parameters, built.parameters):
-            if all(_is_right_so(plan, submission, built, tools, case, task(order)) for case in wrong):
-                remark = _remark(plan, submission, order)
-                return replace(built, suspicions=(*built.suspicions, remark))
-    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
-        log_swallowed("calling a function with its parameters in another order")
-    return built
+    program = replace(further.program, seconds=min(MOST_SECONDS, further.program.seconds))
 
+    def is_right(order: Order) -> bool:
+        task = further.task_with(further.oracle, order)
+        return all(_is_right(*further.in_cases((case,), task, program)) for case in wrong)
 
-def _is_right_so(
-    plan: Plan, submission: Submission, built: Build, tools: Tools, case: Case, task: Task
-) -> bool:
-    """Whether a case is right where the task calls the function."""
-    interface = plan.assignment.function
-    program = replace(interface.program, seconds=min(MOST_SECONDS, interface.program.seconds))
-    assignment = replace(plan.assignment, interface=replace(interface, program=program))
-    one = replace(plan, assignment=assignment, cases=(case,), feedback=False)
-    ran = run_cases(one, submission, built, tools, task, observation=Observation(count_only=True))
-    return all(map(_is_right, ran.cases))
+    order = right_order(further.plan.assignment.function.parameters, built.parameters, is_right)
+    if order is None:
+        return built
+    return replace(built, suspicions=(*built.suspicions, _remark(further.plan, further.submission, order)))
 
 
 def _is_right(case: CaseEvidence) -> bool:
-    """Whether a call came to its end and left right results."""
+    """True if a call came to its end and left right results."""
     wrong = any(comparison.wrong for comparison in case.comparisons) or case.changed_inputs
     return case.completed and not case.error and bool(case.comparisons) and not wrong
 
@@ -79,7 +55,7 @@ def _hangs(case: CaseEvidence) -> bool:
 
 
 def _remark(plan: Plan, submission: Submission, order: Order) -> Finding:
-    """That the function is right in this order, and in which it is called."""
+    """Finding that the function is right in this order, with the order in which it is called."""
     interface = plan.assignment.function
     names = [parameter.name for parameter in interface.parameters]
     details = {

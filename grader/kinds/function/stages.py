@@ -8,28 +8,30 @@ A program of ours calls the function once for each case, with arrays that the ca
 Device memory is filled and read here where there is no GPU: what the program writes anywhere counts nothing
 then. Else the arrays come back as files.
 
-The smallest shape at which a wrong function still fails is looked for by calling it again, as for a kernel
-(`grader.kinds.kernel.further_runs`), but each attempt is a run in the sandbox: attempts are few, and those
-that begin at one shape share a stage. It is a courtesy: it changes no verdict.
+Further calls say who has computed a right result (`computed_on_host`) and explain a wrong one (`reordering`,
+`smaller_calls`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.arguments import make_arguments
-from grader.assignment import reference_folder
-from grader.backends import CaseRun
-from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
-from grader.device.observation import Observation
-from grader.diagnosis import StillPossible, agree_on_mistakes
-from grader.diagnosis.first_cause_of_host import leaves_no_result
-from grader.errors import log_swallowed
-from grader.kinds.function.of_host import told_of_host
+from grader.base.records import frozen
+from grader.explaining import StillPossible, agree_on_mistakes
+from grader.explaining.first_cause_of_host import leaves_no_result
+from grader.grading.arguments import make_arguments
+from grader.grading.assignment import reference_folder
+from grader.grading.checks.program_cases import ended_by_itself, last_lines_of_stderr
+from grader.grading.oracle import array_types, draw_inputs, in_case, load_oracle
+from grader.kinds.comparing.arrays import compared as compared_with_oracle
+from grader.kinds.comparing.arrays import verify
+from grader.kinds.comparing.outputs import Launched, compared
+from grader.kinds.function.calling import FurtherCalls, Taken, arrays_left
+from grader.kinds.function.computed_on_host import with_host_origin
 from grader.kinds.function.recording import (
     device_word,
     file_of,
@@ -40,16 +42,12 @@ from grader.kinds.function.recording import (
     value_word,
 )
 from grader.kinds.function.reordering import with_order
+from grader.kinds.function.smaller_calls import SmallerCalls
 from grader.kinds.function.timing import is_right, timed, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
-from grader.kinds.kernel.planning import is_estimated
-from grader.kinds.kernel.stages import Launched, compared
-from grader.kinds.kernel.timing import untimed
-from grader.kinds.program.arrays import compared as compared_with_oracle
-from grader.kinds.program.arrays import verify
-from grader.kinds.program.running import Given, ending, nothing, run, run_cases
-from grader.kinds.program.stages import with_baselines
-from grader.messages import current, worded
+from grader.kinds.host_runs.baselines import with_baselines
+from grader.kinds.host_runs.running import Given, ending, nothing, run
+from grader.kinds.timing import is_estimated, untimed
 from grader.model import (
     Argument,
     Build,
@@ -62,20 +60,22 @@ from grader.model import (
     Severity,
     Visibility,
 )
-from grader.nvcc import build_program
-from grader.oracle import array_types, draw_inputs, in_case, load_oracle
+from grader.model.messages import current, worded
+from grader.running.backends import CaseRun
+from grader.toolchain.nvcc import build_program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from grader.kinds.program.on_emulator import EmulatedDevice
-    from grader.kinds.program.running import Task
-    from grader.model import Assignment, Case, ExampleArray, Named, ProgramRun, Submission, Timing
-    from grader.nvcc import Tools
-    from grader.oracle import Oracle
-    from grader.plan import Plan
+    from grader.grading.oracle import Oracle
+    from grader.kinds.function.calling import LoggedCall
+    from grader.kinds.host_runs.on_emulator import EmulatedDevice
+    from grader.kinds.host_runs.running import Task
+    from grader.kinds.plan import Plan
+    from grader.model import Assignment, Case, Named, ProgramRun, Submission, Timing
+    from grader.toolchain.nvcc import Tools
 
     Sizes = tuple[int, ...]
 
@@ -122,37 +122,36 @@ def _gathered(
 ) -> tuple[Evidence, Named[float]]:
     """All that can be known of it but how fast it would be elsewhere."""
     assignment = plan.assignment
-    evidence = run(plan, submission, built, tools, task_of(plan, built))
-    evidence = _told_of_host(plan, submission, built, tools, evidence)
+    graded, oracle = task_of(plan, built), _oracle(assignment)
+    taken = Taken(assignment.function, lambda _: (graded, oracle))
+    evidence = run(plan, submission, built, tools, taken)
+    further = FurtherCalls(plan, submission, built, tools, _Calls, oracle)
+    evidence = _with_host_origin(further, evidence, taken.calls)
     evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))
     if not plan.feedback:
         return evidence, ()
     with_names = agree_on_mistakes(assignment, built, evidence.cases)
     if plan.backend.pool is None and evidence.build.ok:
-        task = partial(_Calls, plan, built, _oracle(assignment))
-        remarked = with_order(plan, submission, built, tools, evidence.cases, task)
-        evidence = replace(evidence, build=remarked)
+        evidence = replace(evidence, build=with_order(further, evidence.cases))
     cases = tuple(map(_explained_by_host, with_names))
     if plan.backend.pool is None:  # else a call takes its turn on a GPU
-        cases = SmallerCalls(plan, submission, built, tools, task_of).with_smallest(cases)
+        cases = SmallerCalls(further).with_smallest(cases)
     return replace(evidence, cases=cases), ()
 
 
-def _told_of_host(
-    plan: Plan, submission: Submission, built: Build, tools: Tools, evidence: Evidence
-) -> Evidence:
-    """The evidence, with the cases marked that the host has computed."""
-    on_gpu = plan.backend.pool is not None
-    emulated = build_program(tools, submission, plan.assignment.function) if on_gpu else built
+def _with_host_origin(further: FurtherCalls, evidence: Evidence, calls: Mapping[str, LoggedCall]) -> Evidence:
+    """The evidence, with the cases marked that the host has computed, or may have."""
+    plan, emulated = further.plan, further.built
+    if plan.backend.pool is not None:
+        emulated = build_program(further.tools, further.submission, plan.assignment.function)
     if not (emulated.ok and emulated.ptx):
         return evidence
-    task, oracle = task_of(plan, emulated), _oracle(plan.assignment)
-    cases = told_of_host(plan, submission, emulated, tools, evidence.cases, task, oracle)
-    return replace(evidence, cases=cases)
+    emulating = replace(further, built=emulated)
+    return replace(evidence, cases=with_host_origin(emulating, evidence.cases, calls))
 
 
 def task_of(plan: Plan, built: Build) -> Task:
-    """What runs of a build are for."""
+    """Task for runs of a build."""
     possible = StillPossible(plan.assignment) if plan.feedback else None
     return _Calls(plan, built, _oracle(plan.assignment), possible=possible)
 
@@ -162,7 +161,7 @@ def _oracle(assignment: Assignment) -> Oracle:
 
 
 def _timing(plan: Plan, submission: Submission, tools: Tools, evidence: Evidence) -> Timing | None:
-    """How fast the function is beside the staff's; one that is wrong somewhere is not timed."""
+    """Speed of the function beside the staff's; one that is wrong in some case is not timed."""
     gpus = plan.backend.pool
     if plan.timing is None or gpus is None:
         return None
@@ -173,7 +172,7 @@ def _timing(plan: Plan, submission: Submission, tools: Tools, evidence: Evidence
 
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
-    """What the function is given in a case, with the names that the student's file has for it."""
+    """Arguments of the function in a case, with the names that the student's file has for them."""
     interface = assignment.function
     arrays = draw_inputs(oracle, case)
     with in_case(case.id):
@@ -183,7 +182,7 @@ def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle)
     return tuple(map(with_zeros, with_names)) if interface.outputs == "zeros" else tuple(with_names)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Calls:
     """A call for each case: what the function is given, and what it left."""
 
@@ -191,7 +190,7 @@ class _Calls:
     built: Build
     oracle: Oracle
     order: tuple[int, ...] = ()
-    """For each parameter the place of what it is given among those of the hand-out, if in another order."""
+    """Index, for each parameter, of its argument among those of the hand-out, if in another order."""
     possible: StillPossible | None = None
     """The mistakes that are looked for in wrong outputs; without it none are."""
 
@@ -224,15 +223,15 @@ class _Calls:
         findings_of_device: tuple[Finding, ...],
         device: EmulatedDevice | None,
     ) -> CaseEvidence:
-        """What the function left, against what the oracle computes."""
+        """Evidence: the function's results, compared with what the oracle computes."""
         assignment = self.plan.assignment
         arguments = _arguments(assignment, self.built, case, self.oracle)
-        contents = self._left(arguments, run, device)
+        contents = arrays_left(assignment.function, arguments, run, device)
         launches, ran = (device.seen, device.ran) if device is not None else (None, ())
         of_launches, missing = compared_with_oracle(assignment, case, run, self.oracle, launches, ran)
         if contents is None:
             findings = (
-                *_why_cut_short(case, run, findings_of_device, emulated=device is not None),
+                *_why_cut_short(case, run, findings_of_device, device),
                 *findings_of_device,
                 *missing,
             )
@@ -254,48 +253,30 @@ class _Calls:
             program=run,
         )
 
-    def _left(
-        self, arguments: tuple[Argument, ...], run: ProgramRun, device: EmulatedDevice | None
-    ) -> dict[str, NDArray[Any]] | None:
-        """The arrays as the function left them; None where it did not return."""
-        if not ended_by_itself(run) or run.returncode != 0:
-            return None
-        in_device = device is not None and self.plan.assignment.function.pointers == "device"
-        files, contents = dict(run.files), {}
-        for index, argument in enumerate(arguments):
-            if argument.direction == "value":
-                continue
-            if in_device and device is not None:
-                contents[argument.name] = device.held(argument)
-                continue
-            like = np.asarray(argument.value)
-            content = files.get(left_file(file_of(index)), b"")
-            if len(content) != like.nbytes:
-                return None
-            contents[argument.name] = np.frombuffer(content, like.dtype).reshape(like.shape)
-        return contents
-
 
 def _differs(argument: Argument, contents: NDArray[Any]) -> bool:
     return np.ascontiguousarray(argument.value).tobytes() != contents.tobytes()
 
 
 def _why_cut_short(
-    case: Case, run: ProgramRun, findings_of_device: tuple[Finding, ...], *, emulated: bool
+    case: Case, run: ProgramRun, findings_of_device: tuple[Finding, ...], device: EmulatedDevice | None
 ) -> tuple[Finding, ...]:
-    """Why the function did not return, or returned with the device broken.
+    """Findings why the function did not return, or returned with the device broken.
 
-    What the host did wrong last is why it crashed, and what it did wrong first why it gave up.
+    The last mistake of the host is why it crashed, and the first is why it gave up. How it ends once a
+    launch was left out is not its doing.
     """
     mistakes = [f for f in findings_of_device if f.kind is FindingKind.HOST and f.severity is Severity.ERROR]
     gave_up = ended_by_itself(run)
     if mistakes and run.ending in ("exit", "signal") and run.returncode != DEVICE_FAILED:
         cause = mistakes[0] if gave_up else mistakes[-1]
         return (replace(cause, kind=FindingKind.FAULT, hazard=run.ending),)
+    if device is not None and device.left_out_a_launch:
+        return ()
     if not gave_up:
         return ending(case, run, reason_alone=True)  # that the run was cut short is what the check says
     if run.returncode == DEVICE_FAILED:
-        if emulated and findings_of_device:  # they say what broke it
+        if device is not None and findings_of_device:  # they say what broke it
             return ()
         words = (last_lines_of_stderr(run) or ("an error",))[-1]
         finding = Finding(FindingKind.FAULT, code=FindingCode.DEVICE_BROKEN, details=(("error", words),))
@@ -306,15 +287,15 @@ def _why_cut_short(
 
 
 def _says_more_than_elements(finding: Finding) -> bool:
-    """Whether it says more of a wrong result than its elements do, as do all errors of the host."""
+    """True if the finding says more of a wrong result than its elements do, as all errors of the host do."""
     return finding.code is FindingCode.HOST_LAUNCH_REFUSED or leaves_no_result(finding)
 
 
 def _explained_by_host(case: CaseEvidence) -> CaseEvidence:
-    """A case with wrong outputs, each explained by what the host did wrong where it did.
+    """A case with wrong outputs, each explained by a mistake of the host where there is one.
 
-    The elements of a result that never came back look like those of a kernel that stores nothing. What is
-    said of a hidden case must not tell sizes.
+    The elements of a result that never came back look like those of a kernel that stores nothing. Messages
+    about a hidden case must not reveal sizes.
     """
     mistakes = (
         f
@@ -332,108 +313,3 @@ def _explained_by_host(case: CaseEvidence) -> CaseEvidence:
         for c in case.comparisons
     )
     return replace(case, comparisons=tuple(comparisons))
-
-
-CALLS = 48
-"""Calls of the function that all attempts for one submission may take together."""
-
-SECONDS, EMULATOR_SECONDS = 1.0, 0.2
-"""What each of them may take: smaller shapes take less than the case."""
-
-
-@dataclass(eq=False, slots=True)
-class SmallerCalls:
-    """Calls of one submission's function at smaller shapes than those of its cases."""
-
-    plan: Plan
-    submission: Submission
-    built: Build
-    tools: Tools
-    task: Callable[[Plan, Build], Task]
-    left: int = CALLS
-    smallest: dict[tuple[str, str], Named[int]] = field(default_factory=dict)
-    """The smallest shapes so far, by kind of inputs and mistake."""
-    examples: dict[tuple[str, Named[int]], tuple[ExampleArray, ...]] = field(default_factory=dict)
-    """The numbers of the calls that failed, by kind of inputs and shape."""
-
-    def with_smallest(self, cases: tuple[CaseEvidence, ...]) -> tuple[CaseEvidence, ...]:
-        """The cases, those that are visible and wrong with the smallest shape that fails."""
-        try:
-            return tuple(self._with_smallest(case) if _is_shown(case) else case for case in cases)
-        except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
-            log_swallowed("calling a function at a smaller shape")
-            return cases
-
-    def _with_smallest(self, case: CaseEvidence) -> CaseEvidence:
-        smallest = self._smallest(case)
-        return replace(
-            case, smallest=smallest, example=self.examples.get((case.case.inputs, smallest), case.example)
-        )
-
-    def _smallest(self, evidence: CaseEvidence) -> Named[int]:
-        """The smallest shape found to fail; empty where none is smaller than the case's own."""
-        case, mistake = evidence.case, next(c.mistake for c in evidence.comparisons if c.wrong)
-        sizes = tuple(size for _, size in case.shape)
-        before = self.smallest.get((case.inputs, mistake))
-        if before is not None and all(size <= at for (_, size), at in zip(before, sizes, strict=True)):
-            return before if before != case.shape else ()
-        smaller = self._shrunk(case, sizes)
-        shape = tuple((name, size) for (name, _), size in zip(case.shape, smaller, strict=True))
-        self.smallest[case.inputs, mistake] = shape
-        return shape if smaller != sizes else ()
-
-    def _shrunk(self, case: Case, sizes: Sizes) -> Sizes:
-        """Sizes none of which can be made smaller by a step, as far as the calls last."""
-        tried = {sizes}
-        while True:
-            attempts = [smaller for smaller in dict.fromkeys(_smaller(sizes)) if smaller not in tried]
-            attempts = attempts[: self.left]
-            if not attempts:
-                return sizes
-            tried.update(attempts)
-            failing = self._failing(case, attempts)
-            if not failing:
-                return sizes
-            sizes = failing[0]
-
-    def _failing(self, case: Case, attempts: list[Sizes]) -> list[Sizes]:
-        """The shapes of those attempted at which an output is wrong; one that cannot be called is none."""
-        self.left -= len(attempts)
-        cases = tuple(
-            replace(case, id=f"smaller-{number}", shape=_shape(case, sizes))
-            for number, sizes in enumerate(attempts)
-        )
-        interface = self.plan.assignment.function
-        program = replace(interface.program, seconds=SECONDS, emulator_seconds=EMULATOR_SECONDS)
-        assignment = replace(self.plan.assignment, interface=replace(interface, program=program))
-        plan = replace(self.plan, assignment=assignment, cases=cases, feedback=False)
-        task = self.task(plan, self.built)
-        observation = Observation(count_only=True)
-        ran = run_cases(plan, self.submission, self.built, self.tools, task, observation=observation)
-        failing = [pair for pair in zip(attempts, ran.cases, strict=True) if _is_wrong(pair[1])]
-        self.examples |= {(case.inputs, one.case.shape): one.example for _, one in failing}
-        return [sizes for sizes, _ in failing]
-
-
-def _shape(case: Case, sizes: Sizes) -> Named[int]:
-    return tuple((name, size) for (name, _), size in zip(case.shape, sizes, strict=True))
-
-
-def _is_shown(case: CaseEvidence) -> bool:
-    """Whether a smaller shape is worth looking for: nothing that the host did explains the result."""
-    of_host = any(c.wrong and c.explanation and not c.mistake for c in case.comparisons)
-    return case.case.visibility is Visibility.VISIBLE and _is_wrong(case) and not of_host
-
-
-def _is_wrong(case: CaseEvidence) -> bool:
-    """Whether a call came to its end and left something wrong that a kernel computed."""
-    computed = case.completed and not case.error and not case.too_much_work and case.launches != 0
-    return computed and any(comparison.wrong for comparison in case.comparisons)
-
-
-def _smaller(sizes: Sizes) -> Iterator[Sizes]:
-    """Shapes with one size smaller, the smallest sizes first."""
-    for axis, size in enumerate(sizes):
-        for less in sorted({1, size // 4, size // 2, size - size // 4, size - 1}):
-            if 0 < less < size:
-                yield (*sizes[:axis], less, *sizes[axis + 1 :])

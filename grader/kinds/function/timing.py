@@ -1,11 +1,11 @@
-"""How fast a function is on a GPU: what it asks of its device is recorded, and replayed beside the clock.
+"""Speed of a function on a GPU: its requests to its device are recorded, and replayed beside the clock.
 
     function ─recorded▶ Recordings ─assembled kernels, harness▶ rounds ─read▶ Timing
 
-None of its host code runs where time is measured: what it could do there (keep results, move the clock) it
-cannot do. Its memory is there before each replay, so allocations take no time; the host's own work does not
-count either. Copies between host and device are done again, and take the time that they take. The staff's
-functions beside it are recorded the same way.
+None of its host code runs where time is measured, so it cannot keep results or move the clock there. Its
+memory is there before each replay, so allocations take no time; the host's own work does not count either.
+Copies between host and device are done again, and take the time that they take. The staff's functions
+beside it are recorded the same way.
 """
 
 from __future__ import annotations
@@ -15,31 +15,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.assignment import recorded_counters, staff_kernel
-from grader.backends import Runs
-from grader.errors import OurError
-from grader.gpu import pool
-from grader.gpu.request import Image, has_variables
-from grader.gpu.timing_job import StaffKernel
+from grader.base.errors import OurError
+from grader.grading.assignment import recorded_counters, staff_kernel
 from grader.kinds import require_built, staff_submission
 from grader.kinds.function.recording import recorded
-from grader.kinds.kernel.planning import is_timed, timing_sets, timing_staff
-from grader.kinds.kernel.timing import job_for, read, untimed
-from grader.nvcc import assemble, build_program
+from grader.kinds.timing import is_timed, job_for, read, timing_sets, timing_staff, untimed
+from grader.running.backends import Runs
+from grader.toolchain.gpu import pool
+from grader.toolchain.gpu.request import Image, has_variables
+from grader.toolchain.gpu.timing_job import StaffKernel
+from grader.toolchain.nvcc import assemble, build_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.backends import Backend
-    from grader.gpu.pool import GpuPool
+    from grader.grading.oracle import Oracle
+    from grader.kinds.plan import Plan, TimingStaff
     from grader.model import Argument, Assignment, Build, CaseEvidence, Submission, Timing, TimingPlan
-    from grader.nvcc import Tools
-    from grader.oracle import Oracle
-    from grader.plan import Plan, TimingStaff
+    from grader.running.backends import Backend
+    from grader.toolchain.gpu.pool import GpuPool
+    from grader.toolchain.nvcc import Tools
 
 
 def staff(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend) -> TimingStaff | None:
-    """The staff's functions for the GPUs; None where nobody is timed, or nobody has them.
+    """The staff's functions for the GPUs; None where nothing is timed, or there are no such functions.
 
     Raises OurError where one of them does not build, or cannot be recorded.
     """
@@ -73,7 +72,7 @@ def _staff_function(
 def timed(
     plan: Plan, submission: Submission, built: Build, tools: Tools, oracle: Oracle, gpus: GpuPool
 ) -> Timing | None:
-    """The timing of a function that is right in every case; None where nobody is timed.
+    """The timing of a function that is right in every case; None where nothing is timed.
 
     ``built`` is the build for the emulator, whose kernels the GPU gets as well. A failure of ours is in the
     record.
@@ -93,7 +92,7 @@ def timed(
 
 
 def is_right(cases: Sequence[CaseEvidence]) -> bool:
-    """Whether a function did what it should in all cases: nothing else is worth a device's time."""
+    """True if a function did what it should in all cases: nothing else is worth a device's time."""
     return all(
         case.completed and not (case.error or case.of_host or any(c.wrong for c in case.comparisons))
         for case in cases

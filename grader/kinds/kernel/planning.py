@@ -1,4 +1,4 @@
-"""What submissions of a kernel share: cases, what the staff's kernels moved, what they are timed beside."""
+"""Data that submissions of a kernel share: cases, the traffic of the staff's kernels, timing baselines."""
 
 from __future__ import annotations
 
@@ -8,33 +8,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.arguments import make_arguments
-from grader.assignment import recorded_counters, reference_folder, staff_kernel
-from grader.backends.emulated_kernel import EmulatedKernel
-from grader.errors import OurError
-from grader.gpu.request import Image, has_variables, widths
-from grader.gpu.timing_job import SETS, StaffKernel
+from grader.base.errors import OurError
+from grader.base.precision import numpy_type
+from grader.grading.arguments import make_arguments
+from grader.grading.assignment import recorded_counters, reference_folder, staff_kernel
+from grader.grading.oracle import array_types, draw_inputs, in_case, load_oracle
 from grader.kinds import require_built, staff_submission
+from grader.kinds.timing import is_timed, timing_staff
 from grader.model import Argument, Build, Finding
-from grader.nvcc import assemble, build_at
-from grader.nvcc.launch import plan_launch
-from grader.oracle import array_types, draw_inputs, in_case, load_oracle
-from grader.plan import TimingStaff
-from grader.precision import numpy_type
+from grader.running.backends.emulated_kernel import EmulatedKernel
+from grader.toolchain.gpu.request import Image, has_variables, widths
+from grader.toolchain.gpu.timing_job import StaffKernel
+from grader.toolchain.nvcc import assemble, build_at
+from grader.toolchain.nvcc.launch import plan_launch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from grader.backends import Backend
+    from grader.grading.oracle import Oracle
+    from grader.kinds.plan import Plan, TimingStaff
     from grader.model import Assignment, Case, Counters, Named, TimingPlan
-    from grader.nvcc import Tools
-    from grader.oracle import Oracle
-    from grader.plan import Plan
+    from grader.running.backends import Backend
+    from grader.toolchain.nvcc import Tools
 
     Baselines = Named[Named[Counters]]
-
-_TIMING_STREAM = 0x7173
-"""Keeps the inputs of timed launches apart from those of cases with the same seed."""
 
 
 def plan(drawn: Plan, tools: Tools) -> Plan:
@@ -63,19 +58,6 @@ def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) 
 def _with_offset(argument: Argument, offset: int) -> Argument:
     stays = argument.direction == "value" or argument.symbol
     return argument if stays else replace(argument, offset=offset)
-
-
-def timing_sets(
-    assignment: Assignment, constants: Named[int], oracle: Oracle, timing: TimingPlan, seed: int
-) -> tuple[tuple[Argument, ...], ...]:
-    """The arguments of timed launches: several sets that differ in nothing but the numbers in them."""
-    shape = dict(timing.shape)
-    sets = []
-    for index in range(SETS):
-        rng = np.random.default_rng([seed, _TIMING_STREAM, index])
-        arrays = oracle.inputs(timing.inputs, shape, rng)
-        sets.append(make_arguments(assignment.called, shape, arrays, dict(constants)))
-    return tuple(sets)
 
 
 def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, tools: Tools) -> Baselines:
@@ -116,34 +98,6 @@ def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backe
             lambda name: _staff_kernel(assignment, plan, name, tools, backend.architectures), names
         )
         return timing_staff(assignment, oracle, list(built))
-
-
-def is_timed(assignment: Assignment, backend: Backend) -> bool:
-    """Whether a rubric item asks for a speedup, and the backend measures time."""
-    is_scored = any(item.check == "speedup" for item in assignment.rubric)
-    return is_scored and backend.measures_time and assignment.timing is not None
-
-
-def is_estimated(plan: Plan, built: Build) -> bool:
-    """Whether somebody wants to know how fast a build would be: a student, or an item without a GPU."""
-    items = [item for item in plan.assignment.rubric if item.check == "speedup"]
-    counts = any(dict(item.options).get("estimate") for item in items) and not plan.backend.measures_time
-    return (plan.estimates or counts) and bool(items) and plan.assignment.timing is not None and built.ok
-
-
-def timing_staff(assignment: Assignment, oracle: Oracle, kernels: Sequence[StaffKernel]) -> TimingStaff:
-    """What is timed beside every submission: the baseline, and the model solution if there is one."""
-    items = [item for item in assignment.rubric if item.check == "speedup"]
-    steps = [step for item in items for step in dict(item.options)["steps"]]
-    shape = assignment.timing.shape if assignment.timing else ()
-    work = oracle.work(dict(shape)) if oracle.work else {}
-    return TimingStaff(
-        baseline=kernels[0],
-        solution=kernels[1] if len(kernels) > 1 else None,
-        thresholds=tuple(dict.fromkeys(threshold for threshold, _ in steps)),
-        flops=work.get("flops"),
-        library=tuple(work.get("library", {}).items()),
-    )
 
 
 def _staff_kernel(

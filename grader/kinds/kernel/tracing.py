@@ -9,28 +9,29 @@ anything goes wrong there is no trace.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.assignment import reference_folder
-from grader.backends.emulator import limited
-from grader.emulator.launch import Kernel
-from grader.emulator.trace.trace import trace
-from grader.errors import UsageError, log_swallowed
+from grader.base.errors import UsageError, log_swallowed
+from grader.base.memory_limit import limited
+from grader.base.records import frozen
+from grader.grading.assignment import reference_folder
+from grader.grading.oracle import array_types, load_oracle
 from grader.kinds import TraceRequest, require_compiled, source_lines
 from grader.kinds.kernel.planning import arguments
-from grader.messages import current
 from grader.model import TRACED, Finding, FindingKind, Verdict, Visibility
+from grader.model.messages import current
 from grader.model.trace import TraceScene
-from grader.nvcc import build_at, build_kernels
-from grader.nvcc.launch import plan_launch
-from grader.oracle import array_types, load_oracle
-from grader.ptx import parse
+from grader.simulation.emulator.launch import Kernel
+from grader.simulation.emulator.trace.trace import trace
+from grader.simulation.ptx import parse
+from grader.toolchain.nvcc import build_at, build_kernels
+from grader.toolchain.nvcc.launch import plan_launch
 
 if TYPE_CHECKING:
+    from grader.kinds.plan import Plan
     from grader.model import Assignment, Build, Case, CaseEvidence, Grade, Submission
-    from grader.nvcc import Tools
-    from grader.plan import Plan
+    from grader.toolchain.nvcc import Tools
 
 
 def scene(assignment: Assignment, submission: Submission, tools: Tools, request: TraceRequest) -> TraceScene:
@@ -90,7 +91,7 @@ MOST_CELLS = 2**18
 _MATRIX = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """A block to watch, and for a wrong output the index of the element of an array that it gets wrong."""
 
@@ -124,13 +125,13 @@ def _block_to_show(grade: Grade) -> _Place | None:
         for case in (grade.evidence.cases if grade.evidence else ())
         if case.case.visibility is Visibility.VISIBLE and case.case.shape
     ]
+    for_student = grade.for_student  # the page of a student has the trace, too
+    results = for_student.results if for_student else tuple(item.result for item in grade.items)
     findings = [
-        finding
-        for item in grade.items
-        if item.result.verdict is Verdict.FAIL
-        for finding in item.result.findings
+        finding for result in results if result.verdict is Verdict.FAIL for finding in result.findings
     ]
-    line = grade.cause.line if grade.cause else None
+    cause = for_student.cause if for_student else grade.cause
+    line = cause.line if cause else None
     hazards = [finding for finding in findings if finding.kind in TRACED and finding.block is not None]
     hazards.sort(key=lambda finding: (finding.line != line, TRACED.index(finding.kind)))
     if hazards:

@@ -4,37 +4,35 @@ Each case is run in a folder of its own, under limits, on a GPU where the progra
 
     Build ─running, case by case▶ ProgramRun ─compared▶ CaseEvidence
 
-What the program says of itself is kept as it is; nothing here believes it. What the staff's own programs and
-functions move on the cases is there to compare submissions with.
+What the program says of itself is kept as it is; nothing here believes it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.assignment import recorded_counters, reference_folder, staff_kernel, wanted_files
-from grader.checks.program_cases import ended_by_itself
-from grader.checks.traffic import TrafficCheck
-from grader.device.observation import Observation
-from grader.errors import OurError
-from grader.kinds import kind_of, require_built, staff_submission
-from grader.kinds.program.arrays import compared, input_files, verify
-from grader.kinds.program.running import Given, ending, nothing, run, run_cases
-from grader.messages import clause
-from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
-from grader.oracle import draw_inputs, load_oracle
+from grader.base.records import frozen
+from grader.grading.assignment import reference_folder, wanted_files
+from grader.grading.checks.program_cases import ended_by_itself
+from grader.grading.oracle import draw_inputs, load_oracle
+from grader.kinds.comparing.arrays import compared, input_files, verify
+from grader.kinds.host_runs.baselines import with_baselines
+from grader.kinds.host_runs.running import Given, ending, nothing, run
+from grader.kinds.program.file_origin import FileOrigins, LoggingTask
+from grader.model import CaseEvidence
+from grader.toolchain.nvcc import build_program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from grader.device.seen import SeenLaunch
-    from grader.kinds.program.on_emulator import EmulatedDevice
-    from grader.kinds.program.running import Task
-    from grader.model import Assignment, Case, Counters, Named, Submission
-    from grader.nvcc import Tools
-    from grader.oracle import Oracle
-    from grader.plan import Plan
+    from grader.grading.oracle import Oracle
+    from grader.kinds.host_runs.on_emulator import EmulatedDevice
+    from grader.kinds.host_runs.running import Task
+    from grader.kinds.plan import Plan
+    from grader.model import Assignment, Build, Case, Evidence, Finding, Named, ProgramRun, Submission
+    from grader.running.device.watched_launches import SeenLaunch
+    from grader.toolchain.nvcc import Tools
 
 __all__ = ["gather", "nothing", "plan"]
 
@@ -56,15 +54,22 @@ def gather(
     """All that can be known of a program; a failure of ours is in the records, case by case."""
     assignment = plan.assignment
     oracle = load_oracle(reference_folder(assignment)) if assignment.reference else None
-    return run(plan, submission, built, tools, task_of(assignment, built, oracle)), ()
+    task = LoggingTask(task_of(assignment, built, oracle))
+    evidence = run(plan, submission, built, tools, task)
+    if not task.logs:
+        return evidence, ()
+    emulated = built if plan.backend.pool is None else build_program(tools, submission, assignment.program)
+    origins = FileOrigins(plan, submission, emulated, tools, task.task, oracle)
+    cases = tuple(origins.judged(case, task.logs.get(case.case.id)) for case in evidence.cases)
+    return replace(evidence, cases=cases), ()
 
 
 def task_of(assignment: Assignment, built: Build, oracle: Oracle | None) -> Task:
-    """What runs of a build are for."""
+    """Task for runs of a build."""
     return _ProgramTask(assignment, oracle, built.calls_device)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ProgramTask:
     """A program gets the arguments and the input of its case, and writes what items ask for."""
 
@@ -85,57 +90,21 @@ class _ProgramTask:
         findings_of_device: tuple[Finding, ...],
         device: EmulatedDevice | None,
     ) -> CaseEvidence:
-        """What a run printed and wrote, beside what was ``seen`` of it and of its launches."""
+        """Evidence: a run's output and files, beside what was ``seen`` of it and of its launches.
+
+        How the program ends once a launch was left out is not its doing.
+        """
         launches: Mapping[str, SeenLaunch] | None = None if self.calls_device else {}
         ran: tuple[str, ...] = ()
+        ended = ending(case, run) if device is None or not device.left_out_a_launch else ()
         if device is not None:
             launches, ran = device.seen, device.ran
         comparisons, findings = compared(self.assignment, case, run, self.oracle, launches, ran)
         return CaseEvidence(
             case,
             comparisons=comparisons,
-            findings=(*ending(case, run), *findings_of_device, *findings),
+            findings=(*ended, *findings_of_device, *findings),
             seconds=run.seconds,
             completed=ended_by_itself(run),
             program=run,
         )
-
-
-def with_baselines(plan: Plan, tools: Tools, task_of: Callable[[Build], Task]) -> Plan:
-    """The plan with what each baseline of a `traffic` item moves on the item's cases.
-
-    ``task_of`` says what runs of a build are given. Raises OurError where a baseline cannot be run.
-    """
-    recorded = recorded_counters(plan.assignment)
-    if recorded is not None:
-        return replace(plan, baselines=recorded)
-    counters: dict[str, dict[str, Counters]] = {}
-    of_traffic = tuple(TrafficCheck.in_rubric(plan.assignment.rubric))
-    for name in dict.fromkeys(check.baseline for check in of_traffic if check.baseline):
-        checks = [check for check in of_traffic if check.baseline == name]
-        chosen = tuple(case for case in plan.cases if any(check.item.looks_at(case) for check in checks))
-        for case in _run(replace(plan, cases=chosen, feedback=False), name, tools, task_of):
-            moved = counters.setdefault(case.case.id, {})
-            for check in checks:
-                moved[check.baseline_key] = _of_kernel(case, check.kernel or "")
-    return replace(plan, baselines=tuple((case, tuple(moved.items())) for case, moved in counters.items()))
-
-
-def _run(plan: Plan, name: str, tools: Tools, task_of: Callable[[Build], Task]) -> tuple[CaseEvidence, ...]:
-    """The cases of a baseline; raises OurError where it does not build, or one did not come to its end."""
-    submission = staff_submission(staff_kernel(plan.assignment, name), "file")
-    built = kind_of(plan.assignment).build(tools, submission, plan.assignment)
-    require_built(built, submission, "file")
-    observation = Observation(count_only=True)
-    cases = run_cases(plan, submission, built, tools, task_of(built), observation=observation).cases
-    for case in cases:
-        reason = case.error or clause(case.too_much_work) or next((f.message for f in case.findings), "")
-        if case.error or not case.completed or not case.kernels:
-            reason = reason or "it launches no kernel"
-            raise OurError(f"the baseline {submission.file} does not run in case {case.case.id}: {reason}")
-    return cases
-
-
-def _of_kernel(case: CaseEvidence, kernel: str) -> Counters:
-    """What a kernel of the baseline moved; all of them where it has none of that name."""
-    return next((moved.counters for moved in case.kernels if moved.kernel == kernel), case.counters)

@@ -1,4 +1,4 @@
-"""How good estimated speeds are: the corpus, estimated, beside what was measured of it.
+"""The accuracy of estimated speeds: the corpus, estimated, beside its measured times.
 
 `python -m tests.bench.estimate [--device h100] [--held-out [ROUND]] [--quick] [--only WORD] ...`
 
@@ -19,8 +19,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.estimate import ERROR_BOUND, device_of
 from grader.model import DEVICES
+from grader.running.estimate import ERROR_BOUND, device_of
 from tests.bench.estimate import comparison
 from tests.bench.estimate.comparison import agreement, by_family, worst
 from tests.bench.estimate.corpus import PARTS
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace, parts: Sequence[str]) -> dict[str, list[Est
 
 
 def duration(made: Sequence[Estimated], wall: float) -> str:
-    """What the estimates took."""
+    """Return a sentence about the time that the estimates took."""
     seconds = sorted(one.seconds for one in made if not one.problem) or [0.0]
     return (
         f"An estimate took {seconds[len(seconds) // 2]:.2f} s (median), at most {seconds[-1]:.2f} s; "

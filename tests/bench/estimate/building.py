@@ -6,7 +6,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from grader.nvcc.toolchain import DEFAULT_BUILD, find_toolchain
+from grader.toolchain.nvcc.toolchain import DEFAULT_BUILD, find_toolchain
 from tests.bench.estimate.corpus import ROOT
 from tests.bench.estimate.cubins import cubin_of
 

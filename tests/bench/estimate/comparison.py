@@ -1,4 +1,4 @@
-"""How well estimated times agree with measured ones."""
+"""The agreement of estimated times with measured ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.estimate import ERROR_BOUND
+from grader.running.estimate import ERROR_BOUND
 from tests.bench.estimate.corpus import PARTS
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """How many times as fast as the naive kernel it was when it was measured."""
+        """The measured speedup over the naive kernel."""
         return self.naive_measured / self.measured
 
     @property
     def estimated_ratio(self) -> float:
-        """How many times as fast it is estimated to be."""
+        """The estimated speedup over the naive kernel."""
         return self.naive_estimated / self.estimated
 
     @property
@@ -59,7 +59,7 @@ class Compared:
 
     @property
     def holds(self) -> bool:
-        """Whether the measured ratio lies in the interval that a report shows."""
+        """Return whether the measured ratio lies in the interval that a report shows."""
         return 1 / (1 + ERROR_BOUND) <= self.ratio / self.estimated_ratio <= 1 + ERROR_BOUND
 
 
@@ -135,12 +135,12 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def in_order(one: Compared, other: Compared) -> bool:
-    """Whether the faster of two launches is estimated to be the faster one."""
+    """Return whether the faster of two launches is also estimated to be the faster one."""
     return (one.measured < other.measured) == (one.estimated < other.estimated)
 
 
 def _are_apart(one: Compared, other: Compared) -> bool:
-    """Whether two launches do the same task at the same shape, and clearly not in the same time."""
+    """Return whether two launches do the same task at the same shape, in clearly different times."""
     low, high = sorted((one.measured, other.measured))
     return one.family == other.family and one.shape == other.shape and high > (1 + APART) * low
 

@@ -14,6 +14,6 @@ from tests.bench.estimate.records import ROOT, Array, Kernel, Scalar, Shape, ker
 CORPUS = tuple(kernel for family in (*products.FAMILIES, *tasks.FAMILIES) for kernel in kernels(family))
 CALIBRATION = tuple(kernel for family in bundled.FAMILIES for kernel in kernels(family))
 PARTS = {"corpus": CORPUS, "calibration": CALIBRATION, "held-out": HELD_OUT, "held-out-2": HELD_OUT_2}
-"""What is measured and compared, each part by itself."""
+"""The parts that are measured and compared, each by itself."""
 
 __all__ = ["CALIBRATION", "CORPUS", "PARTS", "ROOT", "Array", "Kernel", "Scalar", "Shape", "value_of"]

@@ -1,4 +1,4 @@
-"""Where the machine code of a kernel lies, and what it is called there."""
+"""The path of a kernel's machine code, and the kernel's name there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECTION = re.compile(rb"\.text\.(\w+)\x00")
 
 
 def cubin_of(kernel: Kernel, folder: Path) -> Path:
-    """Where the machine code of a kernel's file lies among those that were built."""
+    """Return the path of the machine code of a kernel's file among those that were built."""
     return folder / f"{kernel.file.removesuffix('.cu').replace('/', '_')}.cubin"
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from grader.errors import OurError
-from grader.estimate import NotEstimatedError, device_of, estimate_kernel
+from grader.base.errors import OurError
 from grader.model import Argument, Build, Launch
-from grader.nvcc import Tools, find_toolchain, machine_code
-from grader.nvcc.toolchain import DEFAULT_BUILD
-from grader.sandbox import LocalSandbox
+from grader.running.estimate import NotEstimatedError, device_of, estimate_kernel
+from grader.toolchain.nvcc import Tools, find_toolchain, machine_code
+from grader.toolchain.nvcc.toolchain import DEFAULT_BUILD
+from grader.toolchain.sandbox import LocalSandbox
 from tests.bench.estimate.inputs import arrays_of, number_of
 from tests.bench.estimate.records import ROOT, Array
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.bench.estimate.records import Kernel, Shape
 
 FOLDER = ROOT / "build/estimate"
-"""Where compiled kernels are kept from one run to the next."""
+"""The folder that keeps compiled kernels from one run to the next."""
 
 PROCESSES = 2
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")

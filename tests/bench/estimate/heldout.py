@@ -1,7 +1,7 @@
 """The first round of kernels that say how well a model estimates: timed before any was run on them.
 
 They have been looked at since; `heldout2/` has a second round. Nothing of a model may be changed because of
-what it says of a round. Once that has happened, another has to be written.
+its estimates of a round. Once that has happened, another has to be written.
 """
 
 from __future__ import annotations

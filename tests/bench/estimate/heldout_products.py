@@ -1,4 +1,4 @@
-"""Matrix products that no model has been compared with: `heldout.py` says what for."""
+"""Matrix products that no model has been compared with: `heldout.py` explains their purpose."""
 
 from __future__ import annotations
 

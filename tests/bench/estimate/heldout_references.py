@@ -1,4 +1,4 @@
-"""What the rules of the held-out kernels say is right, in NumPy."""
+"""The expected results of the rules of the held-out kernels, in NumPy."""
 
 from __future__ import annotations
 

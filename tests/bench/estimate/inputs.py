@@ -1,4 +1,4 @@
-"""What the arrays of a launch hold before it, by the kind of their content."""
+"""The initial contents of the arrays of a launch, by the kind of their content."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _places(count: int, rng: np.random.Generator) -> Values:
 
 
 def _row_starts(count: int, rng: np.random.Generator) -> Values:
-    """Where the rows of a sparse matrix begin: 8 to 24 entries each; an even number of rows."""
+    """The starts of the rows of a sparse matrix: 8 to 24 entries each; an even number of rows."""
     shift = np.zeros(count, np.int64)
     shift[1:-1:2] = rng.integers(-8, 9, len(shift[1:-1:2]))
     return 16 * np.arange(count) + shift
@@ -86,7 +86,7 @@ def _near_places(count: int, rng: np.random.Generator) -> Values:
 
 
 def _uneven_starts(count: int, rng: np.random.Generator) -> Values:
-    """Where rows of a sparse matrix begin: sixteen entries each on the whole, most fewer, some hundreds."""
+    """The starts of rows of a sparse matrix: sixteen entries each on the whole, most fewer, some hundreds."""
     lengths = rng.lognormal(0, 1, count - 1)
     ends = np.cumsum(lengths)
     return np.concatenate([[0], np.rint(ends * (16 * (count - 1) / ends[-1]))])

@@ -1,4 +1,4 @@
-"""How long the kernels of the corpus take on the GPU at hand, each at its shapes.
+"""Measure the time of the kernels of the corpus on the GPU at hand, each at its shapes.
 
 `python -m tests.bench.estimate.measure build FOLDER [--architecture sm_90]`
 `python -m tests.bench.estimate.measure run FOLDER FILE [--parts PART ...] [--only WORD ...]`
@@ -6,14 +6,13 @@
 The first needs a compiler and no GPU, the second a GPU, CuPy and NumPy. A launch is timed as the grader does
 it: L2 is overwritten just before, so that all comes from DRAM, and between the two events is the kernel
 alone. Outputs are compared with NumPy's once. Then come launches that do not count, then those whose median
-is the time; when the family's other kernels have had their turn, some more, whose median says how well such
+is the time; when the family's other kernels have had their turn, some more, whose median shows how well such
 a time repeats.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
@@ -28,6 +27,7 @@ import numpy as np
 from tests.bench.estimate import inputs, references
 from tests.bench.estimate.corpus import PARTS, ROOT, Array
 from tests.bench.estimate.cubins import cubin_of, entry_in
+from tests.bench.rows import in_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from tests.bench.estimate.records import Kernel, Shape
 
 SPACE = 256 * 2**20
-"""Bytes of which half overwrite L2, or four times L2 if that is more: as `sandbox/bench.py` has it."""
+"""Bytes, half of which overwrite L2, or four times L2 if more, as in `sandbox/gpu_harness/bench.py`."""
 
 LAUNCHES, SECONDS, FEWEST = 20, 1.0, 7
-"""So many launches are timed, or fewer that take so many seconds, but not fewer than those."""
+"""Most launches that are timed, the seconds that they may take, and the fewest launches."""
 
 REPEATS, REPEAT_SECONDS = 10, 0.3
 WARM_SECONDS, WARM_LAUNCHES = 0.01, 3
@@ -72,7 +72,7 @@ class Timer:
         return self._device.elapsed_of_ms(self._start, self._stop, work)
 
     def times(self, work: Callable[[], object], most: int, seconds: float, fewest: int) -> list[float]:
-        """Milliseconds of several launches, until there are ``most`` or they took so many ``seconds``."""
+        """Milliseconds of several launches, until there are ``most`` or they took ``seconds``."""
         times: list[float] = []
         while len(times) < most and (len(times) < fewest or sum(times) < 1e3 * seconds):
             times.append(self.time(work))
@@ -80,7 +80,7 @@ class Timer:
 
 
 class Memory:
-    """The arrays of one family at one shape, on the device, and what each rule says is right."""
+    """The arrays of one family at one shape, on the device, and the expected results of each rule."""
 
     def __init__(self, device: Device, kernel: Kernel, shape: Shape) -> None:
         self._device, self._shape = device, shape
@@ -91,7 +91,7 @@ class Memory:
             device.upload(self._addresses[name], array)
 
     def arguments(self, kernel: Kernel) -> list[np.generic]:
-        """What a kernel is passed, in order."""
+        """The arguments of a kernel, in order."""
         return [
             np.uint64(self._addresses[each.name])
             if isinstance(each, Array)
@@ -100,7 +100,7 @@ class Memory:
         ]
 
     def error(self, kernel: Kernel, launch: Callable[[], None]) -> float:
-        """How far the output of one launch is from what is right; what is put out was zero before."""
+        """The error of the output of one launch against the expected values; the output was zero before."""
         output = np.zeros_like(self._arrays[kernel.output])
         self._device.upload(self._addresses[kernel.output], output)
         launch()
@@ -164,7 +164,7 @@ def _rounded(value: SupportsFloat) -> float:
 def measure_family(
     device: Device, timer: Timer, group: Sequence[Kernel], folder: Path
 ) -> dict[str, list[dict[str, Any]]]:
-    """What was measured of each kernel of a family, a row for each of its shapes."""
+    """Measure each kernel of a family; return a row for each of its shapes."""
     results: dict[str, list[dict[str, Any]]] = {kernel.name: [] for kernel in group}
     for shape in group[0].shapes:
         for name, row in measure_group(device, timer, group, shape, folder).items():
@@ -177,7 +177,7 @@ def run(folder: Path, file: Path, parts: Sequence[str], words: Sequence[str]) ->
 
     Where there are words, only kernels are measured in whose name is one of them.
     """
-    sys.path.append(str(ROOT / "sandbox"))
+    sys.path.append(str(ROOT / "sandbox" / "gpu_harness"))
     from device import Device  # noqa: PLC0415 - the sandbox's, with CuPy, which building does not need
 
     device = Device()
@@ -194,7 +194,7 @@ def run(folder: Path, file: Path, parts: Sequence[str], words: Sequence[str]) ->
             began = time.perf_counter()
             document[part] |= measure_family(device, timer, list(members), folder)
             document["clocks"] = device.clocks()
-            file.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+            file.write_text(in_rows(document) + "\n", "utf-8")
             sys.stderr.write(f"{family}: {time.perf_counter() - began:.1f} s\n")
 
 

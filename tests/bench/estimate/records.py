@@ -1,6 +1,6 @@
-"""What is known of a kernel that is timed: its file, its launches, its parameters.
+"""Records of a kernel that is timed: its file, its launches, its parameters.
 
-Extents, grids and values are expressions of `grader.arithmetic` over the names of a shape.
+Extents, grids and values are expressions of `grader.base.arithmetic` over the names of a shape.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.arithmetic import evaluate, parse
+from grader.base.arithmetic import evaluate, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ def value_of(text: str, shape: Shape) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What kernels of one task share; ``rows`` are the launches, made by `launch`."""
+    """The properties that kernels of one task share; ``rows`` are the launches, made by `launch`."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -117,7 +117,7 @@ def launch(
 
 
 def of_file(file: str, *rows: Row) -> tuple[Row, ...]:
-    """Launches of kernels that lie in one file, and are named as the launches are unless said."""
+    """Launches of kernels that lie in one file, and are named as the launches are by default."""
     return tuple(replace(row, file=file, entry=row.entry or row.name) for row in rows)
 
 

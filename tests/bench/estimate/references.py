@@ -1,4 +1,4 @@
-"""What each rule of the corpus says is right, in NumPy, and how far an output is from it."""
+"""The expected results of each rule of the corpus, in NumPy, and the error of an output."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ RULES: Mapping[str, Callable[[Arrays, Shape], Values]] = {
 
 
 def error_of(rule: str, output: Values, right: Values) -> float:
-    """How far an output is from what is right: the norm of the difference over that of what is right.
+    """The error of an output: the norm of the difference over that of the expected values.
 
     Where the rule is a sum, whatever parts of it the kernel has left are added first.
     """

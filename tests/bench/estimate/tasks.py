@@ -1,4 +1,4 @@
-"""What is not a product: moving, adding up, counting, neighbourhoods, sparse rows, functions of elements."""
+"""Tasks other than products: moves, sums, counts, neighbourhoods, sparse rows, functions of elements."""
 
 from __future__ import annotations
 

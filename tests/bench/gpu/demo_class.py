@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from tests.bench.gpu import grading
-from tests.bench.gpu.grading import ASSIGNMENT, ROOT, errors, kept, lost, median_of, table
+from tests.bench.gpu.grading import ASSIGNMENT, ROOT, errors, failed_items, median_of, stored, table
 from tests.bench.gpu.options import parse
 from tests.bench.gpu.variants import a_class, reference_files
 
@@ -42,14 +42,14 @@ def verdict_rows(grades: Mapping[str, Grade], expected: Mapping[str, Iterable[st
 
 
 def as_expected(graded: Grade, loses: Iterable[str] | None) -> str:
-    """`yes`, or what is different; nothing where nobody knows what to expect."""
+    """`yes`, or what is different; an empty text where the expected items are unknown."""
     if errors(graded):
         return f"OUR ERROR: {errors(graded)[0][:120]}"
     if loses is None:
         return ""
-    told = {item for item in lost(graded) if item != JUDGED_BY_TIME}
+    lost = {item for item in failed_items(graded) if item != JUDGED_BY_TIME}
     wanted = {item for item in loses if item != JUDGED_BY_TIME}
-    more, fewer = sorted(told - wanted), sorted(wanted - told)
+    more, fewer = sorted(lost - wanted), sorted(wanted - lost)
     parts = (f"loses {', '.join(more)}" if more else "", f"keeps {', '.join(fewer)}" if fewer else "")
     return "; ".join(filter(None, parts)) or "yes"
 
@@ -127,37 +127,37 @@ def reference(folder: Path, *, quick: bool) -> str:
     """The staff's kernels and all mistakes, against mistakes.yaml."""
     files = reference_files()[: 6 if quick else None]
     given = grading.put(folder / "reference", {each.name: each.source for each in files})
-    run = kept(folder / "reference.json", lambda: _graded(folder, given, "out-reference"))
+    run = stored(folder / "reference.json", lambda: _graded(folder, given, "out-reference"))
     expected = {each.name.removesuffix(".cu"): each.loses or () for each in files}
-    told = verdict_table(run["grades"], expected)
-    return f"## Staff's kernels and mistakes\n\n{told}{summary(run['seconds'], run['grades'], _cores())}"
+    verdicts = verdict_table(run["grades"], expected)
+    return f"## Staff's kernels and mistakes\n\n{verdicts}{summary(run['seconds'], run['grades'], _cores())}"
 
 
 def sample(folder: Path, *, quick: bool) -> str:
-    """The sample class, against what the emulator says of it."""
+    """The sample class, against its grades on the emulator."""
     given = ROOT / "tests" / "sample_class"
     if quick:
         chosen = ("ada", "boris", "ulla")
         sources = {f"{n}/{f.name}": f.read_bytes() for n in chosen for f in (given / n).iterdir()}
         given = grading.put(folder / "sample", sources)
-    run = kept(folder / "sample.json", lambda: _graded(folder, given, "out-sample"))
-    emulated = kept(folder / "emulated.json", lambda: _graded(folder, given, "out-emulated", "emulator"))
-    expected = {name: lost(graded) for name, graded in emulated["grades"].items()}
-    told = verdict_table(run["grades"], expected)
+    run = stored(folder / "sample.json", lambda: _graded(folder, given, "out-sample"))
+    emulated = stored(folder / "emulated.json", lambda: _graded(folder, given, "out-emulated", "emulator"))
+    expected = {name: failed_items(graded) for name, graded in emulated["grades"].items()}
+    verdicts = verdict_table(run["grades"], expected)
     title = "## The sample class, beside the emulator's verdicts"
-    return f"{title}\n\n{told}{summary(run['seconds'], run['grades'], _cores())}"
+    return f"{title}\n\n{verdicts}{summary(run['seconds'], run['grades'], _cores())}"
 
 
 def sixty(folder: Path, *, quick: bool) -> str:
     """60 distinct submissions, half of them right, none of them built before."""
     made = a_class(6 if quick else 60)
     given = grading.put(folder / "sixty", {f"{name}/matmul.cu": each.source for name, each in made.items()})
-    run = kept(folder / "sixty.json", lambda: _graded(folder, given, "out-sixty"))
+    run = stored(folder / "sixty.json", lambda: _graded(folder, given, "out-sixty"))
     names = {name: f"{name} ({each.name})" for name, each in made.items()}
     expected = {names[name]: each.loses or () for name, each in made.items()}
     title = f"## A class of {len(made)} distinct submissions"
-    told = verdict_table({names[name]: graded for name, graded in run["grades"].items()}, expected)
-    return f"{title}\n\n{summary(run['seconds'], run['grades'], _cores())}{told}"
+    verdicts = verdict_table({names[name]: graded for name, graded in run["grades"].items()}, expected)
+    return f"{title}\n\n{summary(run['seconds'], run['grades'], _cores())}{verdicts}"
 
 
 def _cores() -> int:

@@ -1,4 +1,4 @@
-"""What the experiments share: the command line, run on a folder of files, and what it left behind."""
+"""Helpers of the experiments: the command line, run on a folder of files, and the results that it left."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ASSIGNMENT = "tiled-matmul"
 SEED = "20"
 
 _OURS = 3
-"""How a batch ends in which a grade is an error of ours, and also a command that could not go on."""
+"""The exit status of a batch with an error of ours, and also of a command that could not go on."""
 
 Grade: TypeAlias = "dict[str, Any]"
 """One grade.json."""
@@ -53,10 +53,10 @@ def command(*arguments: str, cache: Path | None = None, tools: bool = True) -> f
         check=False,
     )
     seconds = time.perf_counter() - began
-    told = done.stderr.decode(errors="replace")[-2000:]
-    gave_up = done.returncode == _OURS and any(line.startswith("grader: ") for line in told.splitlines())
+    output = done.stderr.decode(errors="replace")[-2000:]
+    gave_up = done.returncode == _OURS and any(line.startswith("grader: ") for line in output.splitlines())
     if gave_up or done.returncode not in (0, 1, _OURS):
-        raise RuntimeError(f"grader {' '.join(arguments)} ended with {done.returncode}: {told}")
+        raise RuntimeError(f"grader {' '.join(arguments)} ended with {done.returncode}: {output}")
     return seconds
 
 
@@ -81,7 +81,7 @@ def read(out: Path) -> dict[str, Grade]:
     return {file.parent.name: json.loads(file.read_text("utf-8")) for file in files}
 
 
-def lost(graded: Grade) -> list[str]:
+def failed_items(graded: Grade) -> list[str]:
     """The items that it fails."""
     return [item["id"] for item in graded["items"] if item["verdict"] == "fail"]
 
@@ -92,9 +92,9 @@ def kinds(graded: Grade) -> set[str]:
 
 
 def errors(graded: Grade) -> list[str]:
-    """What failed on our side: items that end as an error with what they say, or the whole grade."""
-    told = [f"{item['id']}: {item['message']}" for item in graded["items"] if item["verdict"] == "error"]
-    return told or ([graded["error"]] if graded["error"] else [])
+    """Return the failures on our side: the messages of items that end as an error, or of the whole grade."""
+    messages = [f"{item['id']}: {item['message']}" for item in graded["items"] if item["verdict"] == "error"]
+    return messages or ([graded["error"]] if graded["error"] else [])
 
 
 def median_of(graded: Grade, ratio: str = "speedup") -> float | None:
@@ -117,8 +117,8 @@ def students(source: str, names: Iterable[str]) -> dict[str, bytes | str]:
     return {f"{name}/matmul.cu": source for name in names}
 
 
-def kept(path: Path, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - JSON
-    """What ``path`` holds; if there is no such file yet, what ``make`` gives, which is then kept there."""
+def stored(path: Path, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - JSON
+    """The content of ``path``; if there is no such file yet, the result of ``make``, which is kept there."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")

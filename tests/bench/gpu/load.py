@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench.gpu.grading import MATMUL, ROOT
-from tests.emulator.nvcc import ptx
+from tests.simulation.emulator.nvcc import ptx
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ while True:
 def busy(kind: str) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Keep the device (``gpu busy``) or every core (``cpu busy``) at work; ``quiet`` does nothing.
 
-    Gives the processes; raises RuntimeError where one does not start, or ends before it is told to.
+    Gives the processes; raises RuntimeError where one does not start, or ends before it is asked to.
     """
     with tempfile.TemporaryDirectory() as folder:
         started = _start(kind, Path(folder))

@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from tests.bench.gpu import grading
-from tests.bench.gpu.grading import ASSIGNMENT, MATMUL, SEED, kept, table
+from tests.bench.gpu.grading import ASSIGNMENT, MATMUL, SEED, stored, table
 from tests.bench.gpu.options import parse
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ COLUMNS = ("check, cold", "check, warm", "grade, cold", "grade, warm")
 def once(subcommand: str, cache: Path) -> dict[str, Any]:
     """One `check` or `grade` of the model solution: wall seconds, and seconds by stage."""
     with tempfile.TemporaryDirectory() as temporary:
-        told, out = Path(temporary) / "grade.json", str(Path(temporary) / "out")
+        grade_file, out = Path(temporary) / "grade.json", str(Path(temporary) / "out")
         more = ("-o", out) if subcommand == "grade" else ()
-        options = ("--backend", "gpu", "--seed", SEED, "--json", str(told), *more)
+        options = ("--backend", "gpu", "--seed", SEED, "--json", str(grade_file), *more)
         seconds = grading.command(subcommand, ASSIGNMENT, str(MATMUL / "solution.cu"), *options, cache=cache)
-        grade = json.loads(told.read_text("utf-8"))
+        grade = json.loads(grade_file.read_text("utf-8"))
     graded = grade[0] if isinstance(grade, list) else grade
     return {"wall": seconds, "stages": graded["seconds"], "verdict": graded["verdict"]}
 
@@ -65,7 +65,7 @@ def _median(runs: Sequence[Mapping[str, Any]], name: str) -> float | None:
 def main() -> None:
     """Measure, and print the table."""
     options = parse(__doc__)
-    runs = kept(options.folder / "one.json", lambda: measure(1 if options.quick else 5))
+    runs = stored(options.folder / "one.json", lambda: measure(1 if options.quick else 5))
     grading.report(options.folder, "one-submission", stage_table(runs))
 
 

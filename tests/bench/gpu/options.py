@@ -1,4 +1,4 @@
-"""What every experiment is given on its command line."""
+"""The command line of every experiment."""
 
 from __future__ import annotations
 

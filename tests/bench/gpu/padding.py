@@ -1,7 +1,7 @@
 """Kernels of a speedup that is known: the model solution with as much extra work as it takes.
 
 Every thread goes through a loop of dependent multiply-adds after its sum. The time of a launch grows
-with the length of the loop, so 1 / speedup does, and a straight line through measured points says which
+with the length of the loop, so 1 / speedup does, and a straight line through measured points shows which
 length gives which speedup.
 """
 
@@ -28,7 +28,7 @@ _PAD = """    if (M >= 512) {{  // only where it is timed
 
 
 def padded(rounds: int) -> str:
-    """The model solution with a loop of so many rounds; raises ValueError if it is not what we know."""
+    """The model solution with a loop of a number of rounds; raises ValueError if it is not what we know."""
     source = (MATMUL / "solution.cu").read_text("utf-8")
     before, found, after = source.partition(_STORE)
     if not found:
@@ -44,7 +44,7 @@ class Line:
     slope: float
 
     def rounds(self, speedup: float) -> int:
-        """How long the loop must be for a speedup; raises ValueError where none is that fast."""
+        """The length of the loop for a speedup; raises ValueError where none is that fast."""
         rounds = round((1 / speedup - self.start) / self.slope)
         if rounds < 0:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Whether the same submission gets the same score every time, near a threshold and on a busy machine too.
+"""Check that a submission gets the same score every time, near a threshold and on a busy machine too.
 
 `python -m tests.bench.gpu.repeatability FOLDER [--quick] [--part same|ratios|busy]`
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.bench.gpu import grading
 from tests.bench.gpu.assignments import timing_only
-from tests.bench.gpu.grading import MATMUL, kept, students
+from tests.bench.gpu.grading import MATMUL, stored, students
 from tests.bench.gpu.load import KINDS, busy
 from tests.bench.gpu.options import parse
 from tests.bench.gpu.padding import fitted, padded
@@ -35,7 +35,7 @@ JOBS = ("--jobs", "4")
 
 
 def runs_of(folder: Path, name: str, assignment: str, sources: Mapping[str, str], times: int) -> Any:  # noqa: ANN401
-    """Each source graded so many times: compact grades by the source's name."""
+    """Each source graded a number of times: compact grades by the source's name."""
     given = folder / name
     for each, source in sources.items():
         grading.put(given, students(source, (f"{each}-{number:03}" for number in range(times))))
@@ -52,15 +52,15 @@ def same(folder: Path, *, quick: bool) -> str:
     times, whole = (3, 2) if quick else (100, 10)
     sources = {name: (MATMUL / f"{name}.cu").read_text("utf-8") for name in ("solution", "naive")}
     assignment = timing_only(folder / "timing-only")
-    timed = kept(
+    timed = stored(
         folder / "same.json",
         lambda: runs_of(folder, "same", assignment, {"solution": sources["solution"]}, times),
     )
-    slow = kept(
+    slow = stored(
         folder / "naive.json",
         lambda: runs_of(folder, "naive", assignment, {"naive": sources["naive"]}, whole),
     )
-    full = kept(
+    full = stored(
         folder / "full.json",
         lambda: runs_of(folder, "full", grading.ASSIGNMENT, {"solution": sources["solution"]}, whole),
     )
@@ -79,7 +79,7 @@ def calibrated(folder: Path, *, quick: bool) -> dict[str, int]:
 
 def _measured_line(folder: Path, name: str, assignment: str, lengths: Sequence[int], times: int) -> Line:
     sources = {f"{name}-{rounds}": padded(rounds) for rounds in lengths}
-    runs = kept(folder / f"{name}.json", lambda: runs_of(folder, name, assignment, sources, times))
+    runs = stored(folder / f"{name}.json", lambda: runs_of(folder, name, assignment, sources, times))
     speedups = {
         rounds: [run["speedup"] for run in runs[f"{name}-{rounds}"] if run["speedup"] is not None]
         for rounds in lengths
@@ -88,7 +88,7 @@ def _measured_line(folder: Path, name: str, assignment: str, lengths: Sequence[i
 
 
 def _near_threshold(folder: Path, name: str, shares: Sequence[float], times: int, *, quick: bool) -> Any:  # noqa: ANN401
-    lengths = kept(folder / "lengths.json", lambda: calibrated(folder, quick=quick))
+    lengths = stored(folder / "lengths.json", lambda: calibrated(folder, quick=quick))
     assignment = timing_only(folder / "threshold", none_below=THRESHOLD, full_at=THRESHOLD)
     sources = {f"{share:.2f}": padded(lengths[f"{share:.2f}"]) for share in shares}
     return runs_of(folder, name, assignment, sources, times)
@@ -97,7 +97,9 @@ def _near_threshold(folder: Path, name: str, shares: Sequence[float], times: int
 def ratios(folder: Path, *, quick: bool) -> str:
     """Kernels a little slower and a little faster than a threshold of 1.25, which is all or nothing."""
     times = 2 if quick else 20
-    runs = kept(folder / "ratios.json", lambda: _near_threshold(folder, "ratios", SHARES, times, quick=quick))
+    runs = stored(
+        folder / "ratios.json", lambda: _near_threshold(folder, "ratios", SHARES, times, quick=quick)
+    )
     every = [run for each in runs.values() for run in each]
     title = f"## Near a threshold of {THRESHOLD}"
     return f"{title}\n\n{ratios_table(runs)}\n{control_table({'near a threshold': every})}\n"
@@ -106,18 +108,20 @@ def ratios(folder: Path, *, quick: bool) -> str:
 def busy_machine(folder: Path, *, quick: bool) -> str:
     """The model solution, and kernels at 0.97 and 1.03 of the threshold, while something else runs."""
     times = 2 if quick else 10
-    told = []
+    sections = []
     for kind in KINDS:
-        runs = kept(folder / f"{_slug(kind)}.json", partial(_while, folder, kind, times, quick=quick))
+        runs = stored(folder / f"{_slug(kind)}.json", partial(_while, folder, kind, times, quick=quick))
         every = [run for each in runs.values() for run in each]
         near = {name: each for name, each in runs.items() if name != "solution"}
         scores, control = scores_table({"solution": runs["solution"]}), control_table({kind: every})
-        told.append(f"### {kind}\n\n{scores}\n{ratios_table(near)}\n{control}\n")
-    return "## Beside other work\n\n" + "".join(told)
+        sections.append(f"### {kind}\n\n{scores}\n{ratios_table(near)}\n{control}\n")
+    return "## Beside other work\n\n" + "".join(sections)
 
 
 def _while(folder: Path, kind: str, times: int, *, quick: bool) -> Any:  # noqa: ANN401 - JSON
-    kept(folder / "lengths.json", lambda: calibrated(folder, quick=quick))  # before anything else is running
+    stored(
+        folder / "lengths.json", lambda: calibrated(folder, quick=quick)
+    )  # before anything else is running
     name, source = _slug(kind), (MATMUL / "solution.cu").read_text("utf-8")
     with busy(kind):
         near = _near_threshold(folder, f"{name}-near", BUSY_SHARES, times, quick=quick)

@@ -1,4 +1,4 @@
-"""What repeated runs say: compact grades, and the tables of scores, flips and the A/A control."""
+"""Results of repeated runs: compact grades, and the tables of scores, flips and the A/A control."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEAR_ONE = 0.01
 
 
 def compact(graded: Grade) -> dict[str, Any]:
-    """What of a grade the tables need."""
+    """The part of a grade that the tables need."""
     timing = graded["timing"] or {}
     full = any(item["id"] == "speedup" and item["verdict"] == "pass" for item in graded["items"])
     return {
@@ -54,15 +54,15 @@ def _spread(runs: Sequence[Mapping[str, Any]]) -> list[object]:
     speedups = [run["speedup"] for run in good if run["speedup"] is not None]
     settled = sum(bool(run["settled"]) for run in good)
     counted = [f"{settled} of {len(good)}", len(runs) - len(good)]
-    told = ", ".join(f"{score:g}" for score in scores)
+    listed = ", ".join(f"{score:g}" for score in scores)
     if not speedups:
-        return [len(runs), told, None, None, None, None, *counted]
+        return [len(runs), listed, None, None, None, None, *counted]
     spread = f"{100 * pstdev(speedups) / fmean(speedups):.2f} %"
-    return [len(runs), told, fmean(speedups), min(speedups), max(speedups), spread, *counted]
+    return [len(runs), listed, fmean(speedups), min(speedups), max(speedups), spread, *counted]
 
 
 def flips(runs: Sequence[Mapping[str, Any]], share: float) -> tuple[int, int]:
-    """How many of the judged runs differ from what their true ratio deserves, and of how many."""
+    """Count the judged runs that differ from what their true ratio deserves, and all judged runs."""
     judged = [run for run in runs if not run["errors"]]
     return sum(run["full"] != (share >= 1) for run in judged), len(judged)
 

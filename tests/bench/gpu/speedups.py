@@ -1,4 +1,4 @@
-"""How fast the model solution is against the naive kernel at 512, 1024, 2048 and 4096, and against cuBLAS.
+"""The speed of the model solution against the naive kernel at 512, 1024, 2048 and 4096, and against cuBLAS.
 
 `python -m tests.bench.gpu.speedups FOLDER [--quick]`
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.bench.gpu import grading
 from tests.bench.gpu.assignments import timing_only
-from tests.bench.gpu.grading import MATMUL, errors, kept, table
+from tests.bench.gpu.grading import MATMUL, errors, stored, table
 from tests.bench.gpu.options import parse
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def main() -> None:
     options = parse(__doc__)
     sizes = (512, 1024) if options.quick else tuple(DESIGNED)
     grades = {
-        size: kept(options.folder / f"{size}.json", partial(measure, options.folder, size)) for size in sizes
+        size: stored(options.folder / f"{size}.json", partial(measure, options.folder, size))
+        for size in sizes
     }
     grading.report(options.folder, "speedups", speedup_table(grades))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import yaml
 
 from tests.bench.gpu.grading import MATMUL, ROOT
+from tests.mistakes import mistake
 
 _LOCAL = ("sum", "row", "col", "tx", "ty", "tileA", "tileB", "As", "Bs", "acc", "phase", "start")
 """Names that students choose for themselves; only where a file declares them as variables."""
@@ -15,7 +16,7 @@ _LOCAL = ("sum", "row", "col", "tx", "ty", "tileA", "tileB", "As", "Bs", "acc", 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A file to make variants of, and the items that it must lose (None: nobody has written that down)."""
+    """A file to make variants of, and the items that it must lose (None: unknown)."""
 
     name: str
     source: bytes
@@ -29,7 +30,7 @@ def reference_files() -> tuple[Original, ...]:
     return (
         *(Original(name, (MATMUL / name).read_bytes(), loses) for name, loses in own.items()),
         *(
-            Original(name, (MATMUL / "mistakes" / name).read_bytes(), tuple(entry["loses"]))
+            Original(name, mistake(MATMUL / "mistakes" / name), tuple(entry["loses"]))
             for name, entry in table.items()
         ),
     )
@@ -51,14 +52,14 @@ def variant(source: bytes, number: int) -> bytes:
 
 
 def _is_variable(name: str, source: str) -> bool:
-    """Whether every use of a name may be replaced: it is declared as a number or an array of such."""
+    """Return whether every use of a name may be replaced: it is declared as a number or an array of such."""
     if re.search(rf'[.>:"]{name}\b|#.*\b{name}\b', source):
         return False
     return bool(re.search(rf"\b(?:int|float|double|unsigned)\s+(?:\w+\s*=[^;,]*,\s*)?{name}\b", source))
 
 
 def a_class(count: int) -> dict[str, Original]:
-    """So many distinct submissions by name, half of them right; one at most never ends."""
+    """A number of distinct submissions by name, half of them right; one at most never ends."""
     wrong = [each for each in reference_files() if each.loses]
     hangs = [each for each in wrong if each.name == "infinite_loop.cu"]
     wrong = [each for each in wrong if each not in hangs]
@@ -73,7 +74,7 @@ def a_class(count: int) -> dict[str, Original]:
 
 
 def _spread(files: list[Original], count: int) -> list[Original]:
-    """So many files, evenly spread over the list, from the start again where it has fewer."""
+    """A number of files, evenly spread over the list, from the start again where it has fewer."""
     if count <= len(files):
         return [files[index * len(files) // count] for index in range(count)]
     return [files[index % len(files)] for index in range(count)]

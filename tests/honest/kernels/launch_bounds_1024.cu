@@ -1,4 +1,4 @@
-// style: blocks of 1,024 threads, and the compiler told so
+// style: blocks of 1,024 threads, declared to the compiler
 #define TILE_SIZE 32
 
 __global__ void __launch_bounds__(1024) tiledMatMul(const float* A, const float* B, float* C, int M, int K, int N) {

@@ -1,4 +1,4 @@
-// honest: all that it says goes to the standard error
+// honest: all of its output goes to the standard error
 #include <cstdio>
 #include <iostream>
 int main() {

@@ -1,2 +1,2 @@
-// honest: no output at all, and input that nobody reads
+// honest: no output at all, and input that is never read
 int main() {}

@@ -1,7 +1,7 @@
 """Every word about a sheet with answers is a text that the course may say otherwise, or it is data.
 
 All texts are put in brackets, as in `tests.reports.test_every_word`; what stands outside is the file's own.
-What the parser of YAML or JSON says is data, too, as what a compiler says is.
+The message of a parser of YAML or JSON is data, too, as that of a compiler is.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from grader import pipeline
+from grader.kinds import pipeline
 from grader.kinds.answers.sheets import MAX_BYTES, MOST_ANSWERS, read_sheet, sheet_as_json, sheet_as_text
 from grader.kinds.answers.solving import is_drawn
 from grader.kinds.answers.stages import readings_of
-from grader.messages import TABLES, sentences_of, speaking
 from grader.model import Finding, HandIn, Submission
+from grader.model.messages import TABLES, sentences_of, speaking
 from tests.bundled import bundled
 from tests.reports.pages import outside_of_brackets
 
@@ -64,7 +64,7 @@ def _refused(name: str, content: bytes) -> str:
 
 @pytest.mark.parametrize("name", YAML)
 def test_why_a_yaml_file_is_refused(name: str) -> None:
-    """Whether the sheet is wrong or the YAML of it."""
+    """All of the message is the course's, for a wrong sheet as for wrong YAML."""
     assert outside_of_brackets(_refused("answers.yaml", YAML[name])) == []
 
 
@@ -75,7 +75,7 @@ def test_why_a_json_file_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_what_a_parser_says_is_its_own(name: str) -> None:
+def test_the_message_of_a_parser_is_its_own(name: str) -> None:
     """Within a sentence of ours."""
     file, content, words = PARSERS[name]
     refused = _refused(file, content)
@@ -103,12 +103,12 @@ SHEETS = {
     "not-understood": (f"student: ada\nanswers: {{{DRAWN}: [1]}}", False),
     "sheet-unreadable": ("answers: 1", False),
 }
-"""By the text that is to be said of it; and whether students have no names."""
+"""Sheets by the text that is reported about them; and whether students have no names."""
 
 
 @pytest.mark.parametrize("name", SHEETS)
-def test_what_a_grade_says_of_a_sheet(name: str) -> None:
-    """Whose numbers it was graded by, what is no question, and what is wrong with answers."""
+def test_the_messages_of_a_grade_about_a_sheet(name: str) -> None:
+    """Whole messages are the course's: on the owner of the numbers, unknown questions and wrong answers."""
     sheet, anonymous = SHEETS[name]
     rubric = tuple(replace(item, hint="") for item in ASSIGNMENT.rubric)
     assignment = replace(ASSIGNMENT, rubric=rubric, feedback=tuple(BRACKETED.items()))
@@ -116,9 +116,9 @@ def test_what_a_grade_says_of_a_sheet(name: str) -> None:
     hand_in = HandIn("x", anonymous=anonymous)
     grade = pipeline.grade(plan, Submission("ada", "a.yaml", sheet.encode(), "", hand_in=hand_in), None)
     results = [item.result for item in grade.items]
-    told = [words for one in results for words in (one.message, *(f.message for f in one.findings))]
-    assert all(part in "\n".join(told) for part in re.split(r"{\w+}", dict(SAYING)[name]))
-    assert [words for words in told if outside_of_brackets(re.sub(r"`[^`]*`", "", words))] == []
+    messages = [words for one in results for words in (one.message, *(f.message for f in one.findings))]
+    assert all(part in "\n".join(messages) for part in re.split(r"{\w+}", dict(SAYING)[name]))
+    assert [words for words in messages if outside_of_brackets(re.sub(r"`[^`]*`", "", words))] == []
 
 
 def test_a_sheet_to_fill_in() -> None:

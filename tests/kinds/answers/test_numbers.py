@@ -1,4 +1,4 @@
-"""What is understood of an answer: numbers as people write them, units, and what is refused."""
+"""The reading of answers: numbers as people write them, units, and what is refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.kinds.answers.stages import LONGEST, readings_of
 
 
 def values(text: str, unit: str = "bytes") -> list[Fraction]:
-    """What the text may mean."""
+    """The possible values of the text."""
     return [value for _, value in readings_of(text, unit)[0]]
 
 

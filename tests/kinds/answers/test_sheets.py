@@ -29,7 +29,7 @@ def test_sheets_in_the_encodings_of_windows_are_read(encoding: str) -> None:
 
 
 def test_a_sheet_without_an_answer_is_a_sheet() -> None:
-    """What is handed out can be handed in."""
+    """A sheet as it is handed out can be handed in."""
     assert read_sheet("answers.yml", b"answers:\n") == Sheet(())
 
 

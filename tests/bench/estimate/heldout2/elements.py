@@ -1,4 +1,4 @@
-"""What has a result for each element in the second round: moves, texts, functions, sparse rows."""
+"""Kernels of the second round with a result for each element: moves, texts, functions, sparse rows."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The second round of kernels that say how well a model estimates, timed before any was run on them.
 
-Those of `heldout.py` have been looked at. Whoever changes a model because of what it says of these has to
+Those of `heldout.py` have been looked at. Whoever changes a model because of its estimates of these has to
 write a third round.
 """
 

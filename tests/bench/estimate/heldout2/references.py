@@ -1,4 +1,4 @@
-"""What the rules of the second round say is right, in NumPy."""
+"""The expected results of the rules of the second round, in NumPy."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _masked(a: Arrays, s: Shape, width: int, height: int) -> Values:
 
 
 def _shifted(values: Values, radius: int, axis: int, by: int) -> Values:
-    """What lies `by` along an axis from the elements that are `radius` or more from all borders."""
+    """The values `by` along an axis from the elements that are `radius` or more from all borders."""
     part = [slice(radius, -radius)] * values.ndim
     part[axis] = slice(radius + by, values.shape[axis] - radius + by)
     return values[tuple(part)]

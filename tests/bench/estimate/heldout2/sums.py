@@ -1,4 +1,4 @@
-"""What adds up in the second round: sums, extremes, counts, histograms, scans, rows of matrices."""
+"""Kernels of the second round that add up: sums, extremes, counts, histograms, scans, rows of matrices."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 
 With ``--programs`` only these are run, and what FILE has of the others stays. Each program prints lines of a
 name, a value and a unit. The census of a program counts the instructions of its machine code by kernel, so
-that whoever reads a figure can see that the loop holds what its name says.
+that whoever reads a figure can see that the loop holds what its name promises.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tests.bench.rows import in_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +64,7 @@ def census(binary: Path) -> dict[str, dict[str, int]]:
 
 
 def figures(binary: Path) -> dict[str, dict[str, Any]]:
-    """What a program prints, by name; raises CalledProcessError where it fails."""
+    """The values that a program prints, by name; raises CalledProcessError where it fails."""
     result = subprocess.run([str(binary)], check=False, capture_output=True, text=True)
     if result.returncode != 0:
         sys.stderr.write(f"{binary.name} ended with {result.returncode}: {result.stderr}\n")
@@ -102,7 +104,7 @@ def main() -> None:
     for name in options.programs:
         document["figures"] |= figures(options.binaries / name)
         document["census"][name] = census(options.binaries / name)
-        options.file.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+        options.file.write_text(in_rows(document) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

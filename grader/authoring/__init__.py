@@ -1,0 +1,1 @@
+"""Assignments and machines prove themselves: `validation` of an assignment, `doctor` of a machine."""

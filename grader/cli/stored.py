@@ -1,0 +1,47 @@
+"""Checks and messages of commands about a graded class before they read its grades."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.base.errors import UsageError
+from grader.cli import setup
+
+if TYPE_CHECKING:
+    import argparse
+
+    from grader.classroom.batch import OutFolder
+
+
+def must_be_whole(out: OutFolder, options: argparse.Namespace) -> None:
+    """Say how far the class is graded; raises UsageError where that is not all of it, unless it is meant."""
+    say_of(out)
+    unfinished = out.state().unfinished()
+    if unfinished and not options.unfinished:
+        raise UsageError(
+            f"{out.path}: {unfinished}; run `grader grade` with the same command again, or take those who "
+            "are graded with --unfinished"
+        )
+    if unfinished:
+        setup.console(stderr=True).print(f"{out.path}: {unfinished}", soft_wrap=True)
+
+
+def say_of(out: OutFolder) -> None:
+    """Say that a class has no checksums, as where an older version graded it; raises UsageError."""
+    if note := _of_older(out):
+        setup.console(stderr=True).print(note, soft_wrap=True)
+
+
+def repair_journal(out: OutFolder) -> list[str]:
+    """Make the journal fit for a batch to go on with; gives what is to be said of it. Raises UsageError."""
+    return [note for note in (_of_older(out), out.mend()) if note]
+
+
+def _of_older(out: OutFolder) -> str:
+    session = out.graded_session()
+    if out.journal().has_checksums:
+        return ""
+    return (
+        f"{out.path}: an older version graded this (grader {session.grader}), and its records have no "
+        f"checksums, so that damage may go unseen; `grader rescore {out.path}` writes them anew with one"
+    )

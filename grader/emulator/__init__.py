@@ -1,4 +1,0 @@
-"""A SIMT interpreter for PTX in NumPy: every access of every thread is seen.
-
-``run(module, entry, launch, arguments) -> Run`` in `grader.emulator.launch` is the whole interface.
-"""

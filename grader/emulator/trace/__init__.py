@@ -1,1 +1,0 @@
-"""Tracing: one launch with everything written down that one block does."""

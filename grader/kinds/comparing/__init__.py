@@ -1,0 +1,1 @@
+"""Comparison of results with the oracle: of launches, and of what programs wrote."""

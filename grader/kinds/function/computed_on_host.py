@@ -1,0 +1,235 @@
+"""Test whether a function's right results come from its kernels or from the host.
+
+It is a question of where data flow, and each right case is asked it for itself:
+
+    graded call ─replayed with other inputs▶ right: its kernels compute
+    further calls, each with a part of the inputs changed ─replayed together▶ right: its kernels compute
+                               ─what was sent and came back▶ the host's, or unknown
+
+A proof is a result that is right for inputs that the host has not seen, or not seen together (`replaying`,
+`finishing`), by launches that do no more than for their own, and that is not made of what the host has sent
+beside its inputs (`other_sent_bytes`). Without one, what further calls have sent and got back shows how the
+host came by its result; where it shows nothing it is a question to staff.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.base.errors import log_swallowed
+from grader.base.records import frozen
+from grader.grading.oracle import draw_inputs, expected_of
+from grader.kinds.function.draws import bytes_of, draws_of, rearranged
+from grader.kinds.function.finishing import MOST, combined, swapping
+from grader.kinds.function.other_sent_bytes import SentBeside
+from grader.kinds.function.replaying import Replays
+from grader.kinds.function.traces_of_host import REST, Traces, may_have_threads
+from grader.kinds.plan import size
+from grader.model import UNKNOWN_AUTHOR, Clause
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grader.kinds.function.calling import FurtherCalls, LoggedCall
+    from grader.kinds.function.draws import Draws
+    from grader.model import CaseEvidence
+
+FAILED = Clause("not-asked-who-computes")
+
+_CALLS_AGAIN = 10
+"""Times that further calls are made again, if they ask their device for the same in another order."""
+
+_MOST_SENT, _MOST_SENT_TIMES = 1 << 22, 8
+"""Most bytes that a call may send to be examined: a number, and a multiple of the size of its inputs."""
+
+
+def with_host_origin(
+    further: FurtherCalls, cases: tuple[CaseEvidence, ...], calls: Mapping[str, LoggedCall]
+) -> tuple[CaseEvidence, ...]:
+    """The cases; a right one is marked where its result is the host's, or where its origin is unknown.
+
+    ``calls`` are the graded ones on an emulated device, by their cases.
+    """
+    right = (case for case in cases if case.launches and is_right(case))
+    asked = {case.case.id: _asked(further, case, calls) for case in sorted(right, key=_size, reverse=True)}
+    return tuple(asked.get(case.case.id, case) for case in cases)
+
+
+def _size(case: CaseEvidence) -> int:
+    return size(case.case)
+
+
+def is_right(case: CaseEvidence) -> bool:
+    """True if a call came to its end and left right results."""
+    handed_back = [comparison for comparison in case.comparisons if not comparison.kernel]
+    wrong = any(comparison.wrong for comparison in handed_back) or case.changed_inputs
+    return case.completed and not case.error and bool(handed_back) and not wrong
+
+
+def _asked(further: FurtherCalls, case: CaseEvidence, calls: Mapping[str, LoggedCall]) -> CaseEvidence:
+    """A case, with what was seen of who has computed its result where it is not proved to be kernels."""
+    try:
+        outputs = [comparison.array for comparison in case.comparisons if not comparison.kernel]
+        draws = draws_of(further.oracle, case.case, outputs)
+        if draws is None:
+            return _asked_without_others(further, case, outputs)
+        graded = calls.get(case.case.id) or further.with_inputs(case, [draws.base])[0]
+        if graded is None:
+            return replace(case, computed_by=UNKNOWN_AUTHOR)
+        return _Question(further, case, draws, graded).answered()
+    except Exception:  # noqa: BLE001 - our failure accuses no student, and staff are asked
+        log_swallowed("asking whether the host has computed a function's result")
+        return replace(case, computed_by=FAILED)
+
+
+def _asked_without_others(further: FurtherCalls, case: CaseEvidence, outputs: Sequence[str]) -> CaseEvidence:
+    """A case whose results are right for all inputs: it is asked whether they are where no kernel runs.
+
+    Zeros are: memory may have held them before.
+    """
+    inputs = draw_inputs(further.oracle, case.case)
+    expected = expected_of(further.oracle, inputs, dict(case.case.shape), outputs, case.case.id)
+    if not any(np.ma.filled(expected[name][0], 0).any() for name in outputs):
+        return case
+    (call,) = further.with_inputs(case, [inputs], idle=True)
+    of_host = call is not None and is_right(replace(call.evidence, launches=1))
+    return replace(case, of_host=True, computed_by=Clause("right-without-kernels")) if of_host else case
+
+
+@frozen
+class _Question:
+    """Search for the origin of one case's result: kernels or host."""
+
+    further: FurtherCalls
+    case: CaseEvidence
+    draws: Draws
+    graded: LoggedCall
+
+    def answered(self) -> CaseEvidence:
+        """The case, marked unless its kernels are proved to compute."""
+        replays = self._replays()
+        if self._host_got_too_little():
+            return self.case
+        if self._sends_too_much():
+            return replace(self.case, computed_by=UNKNOWN_AUTHOR)
+        is_proved = replays.proves_alone() or self._is_proved_by_rearranged(replays)
+        if is_proved and not self._beside(replays, [self.graded]).is_any():
+            return self.case
+        first, second = self._further_calls(replays)
+        seen = UNKNOWN_AUTHOR if is_proved else None  # of the rest of what it sends nothing was seen as yet
+        if first is not None and second is not None and replays.is_of_one_form((first, second)):
+            is_proved, seen = self._proved_by_others(replays, first, second, is_proved=is_proved)
+            if is_proved:
+                return self.case
+            if seen is not UNKNOWN_AUTHOR and may_have_threads(self.further.submission):
+                seen = None
+        if seen is not UNKNOWN_AUTHOR:
+            traces = Traces(self.further, self.case, self.draws, self.graded, replays)
+            seen = traces.seen(first, second) or seen or UNKNOWN_AUTHOR
+            if seen.name == REST and first is not None and second is not None:
+                seen = UNKNOWN_AUTHOR if self._follows(replays, first, second) else seen
+        return replace(self.case, of_host=seen is not UNKNOWN_AUTHOR, computed_by=seen)
+
+    def _further_calls(self, replays: Replays) -> tuple[LoggedCall | None, ...]:
+        """Calls with another first and another second part of the inputs, of one form if possible.
+
+        Threads of the host ask for the same in another order each time: then they are made again.
+        """
+        inputs = [self.draws.first, self.draws.second]
+        calls = self.further.with_inputs(self.case, inputs)
+        for _ in range(_CALLS_AGAIN):
+            if None in calls or all(replays.is_of_one_form([call]) for call in calls if call is not None):
+                break
+            again = self.further.with_inputs(self.case, inputs)
+            calls = tuple(
+                call if call is not None and replays.is_of_one_form([call]) else other
+                for call, other in zip(calls, again, strict=True)
+            )
+        return calls
+
+    def _is_proved_by_rearranged(self, replays: Replays) -> bool:
+        """True if the call is right for its own numbers in another order, and does no more there."""
+        outputs = list(self.draws.expected)
+        draws = rearranged(self.further.oracle, self.case.case, outputs, self.draws)
+        return draws is not None and replace(replays, draws=draws).proves_alone()
+
+    def _proved_by_others(
+        self, replays: Replays, first: LoggedCall, second: LoggedCall, *, is_proved: bool
+    ) -> tuple[bool, Clause | None]:
+        """True if two further calls prove the result right, and otherwise what they show."""
+        if not is_proved and self.draws.crossed:
+            is_proved = replays.proves_by_parts(first, second)
+        elif not is_proved:
+            is_proved = replays.proves_by_values((first, second))
+        if is_proved:
+            calls = [self.graded, first, second]
+            return not self._beside(replays, calls).makes_result(first, second), None
+        if self.draws.crossed and replays.interface.pointers == "host":
+            return self._swapped(replays, first, second)
+        return False, None
+
+    def _beside(self, replays: Replays, calls: Sequence[LoggedCall]) -> SentBeside:
+        return SentBeside(replays, self.graded, self.draws, replays.exchanged(calls).rest)
+
+    def _replays(self) -> Replays:
+        interface, built = self.further.plan.assignment.function, self.further.built
+        file = self.further.submission.file
+        work = self.further.oracle.work
+        needed = int(work(dict(self.case.case.shape)).get("flops") or 0) if work else 0
+        operations = needed or sum(array.size for array in self.draws.base.values())
+        return Replays(interface, built, file, self.case.case, self.graded, self.draws, operations)
+
+    def _host_got_too_little(self) -> bool:
+        """True if the host never got enough of the inputs in device memory to compute from them."""
+        on_device = self.further.plan.assignment.function.pointers == "device"
+        got = self.graded.printed + sum(map(len, self.graded.back))
+        return on_device and got <= MOST * bytes_of(self.draws.base)
+
+    def _sends_too_much(self) -> bool:
+        """True if more is sent than can be searched for the inputs without taking minutes."""
+        inputs = sum(array.nbytes for array in self.draws.base.values())
+        return sum(map(len, self.graded.sent)) > max(_MOST_SENT, _MOST_SENT_TIMES * inputs)
+
+    def _follows(self, replays: Replays, first: LoggedCall, second: LoggedCall) -> bool:
+        """True if the function's result follows from what comes back: the host finishes it."""
+        if not (self.draws.crossed and replays.is_of_one_form((first, second))):
+            return False
+        base, sent = replays.sent(self.graded)[0], replays.merged(first, second)
+        all_live = np.ones(sum(map(len, self.graded.back)), np.bool_)
+        recorder = swapping(self.graded.entries, sent, sent != base, all_live)
+        (call,) = self.further.with_inputs(self.case, [self.draws.base], recorder)
+        return call is not None and self.draws.is_exact(call.left)
+
+    def _swapped(self, replays: Replays, first: LoggedCall, second: LoggedCall) -> tuple[bool, Clause | None]:
+        """True if the host finishes what its device computes of other inputs than the host has itself.
+
+        The clause says what shows that it uses its own for that: it is right for neither. Where enough comes
+        back that the host could compute all from it, the answer is unknown.
+        """
+        calls = (self.graded, first, second)
+        base, sent = replays.sent(self.graded)[0], replays.merged(first, second)
+        places = {name: replays.placed(name, calls) for name in self.draws.expected}
+        if not all(numbers.present.all() for numbers in places.values()):
+            places = {}  # the host may make the rest of what else there is
+        live = combined(calls)
+        for numbers in places.values():
+            for byte in range(numbers.dtype.itemsize):
+                live[numbers.offsets + byte] = False
+        if not live.any():
+            return False, None
+        recorder = swapping(self.graded.entries, sent, sent != base, live)
+        (call,) = self.further.with_inputs(self.case, [self.draws.base], recorder)
+        if call is None or call.printed or len(call.back) != len(self.graded.back):
+            return False, None
+        if call.effort.is_far_above(self.graded.effort):
+            return False, None
+        content = replays.joined_back(call)
+        left = {n: at.among(content, call.left[n]) for n, at in places.items()} or call.left
+        if self.draws.is_exact(left):
+            is_little = bool(live.sum() <= MOST * bytes_of(self.draws.both))
+            return is_little, None if is_little else UNKNOWN_AUTHOR
+        is_mixed = replays.exchanges_contents_alone(sent) and replays.has_stored_all(call)
+        return False, Clause("host-uses-own-inputs") if is_mixed else None

@@ -1,0 +1,261 @@
+"""Test whether the right arrays in a program's files come from its kernels or from the host.
+
+    graded run ─logged▶ what came back, replayed without kernels▶ what kernels made of it
+        elements of the file among that ▶ the kernels', unless the host had sent them before
+        else: runs that get altered results ▶ elements that stay as they were are the host's
+
+A program makes its inputs itself, so that it cannot be called with others. Nobody is accused of elements
+that came back from kernels, or that change with what does; where neither can be told, staff are asked.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.base.errors import log_swallowed
+from grader.base.records import frozen, mutable
+from grader.kinds.attempts.altering import FULLY, SLIGHTLY, WIDELY, Alteration, Altering
+from grader.kinds.comparing.arrays import right_files
+from grader.kinds.host_runs.on_emulator import EmulatedDevice
+from grader.kinds.host_runs.running import run_cases
+from grader.kinds.host_runs.too_large import STEPS_A_SECOND
+from grader.kinds.program.made_by_kernels import Returned, missing, returned
+from grader.kinds.program.sent_results import SOME, SentResults, are_few
+from grader.model import UNKNOWN_AUTHOR, Clause
+from grader.running.device.call_log import MOST_BYTES, CallLog, replayed
+from grader.running.device.observation import Observation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from grader.grading.oracle import Oracle
+    from grader.kinds.comparing.arrays import RightFile
+    from grader.kinds.host_runs.running import Given, Task
+    from grader.kinds.plan import Plan
+    from grader.model import Build, Case, CaseEvidence, Finding, ProgramRun, Submission
+    from grader.running.device.call_log import LoggedRequest
+    from grader.running.device.device import Device, Notes
+    from grader.toolchain.nvcc import Tools
+
+    Array = NDArray[Any]
+    Bytes = NDArray[np.uint8]
+    Mask = NDArray[np.bool_]
+
+FAILED = Clause("not-asked-who-computes")
+
+_MOST = 0.5
+"""Share of the elements that one altered word may change where the host finishes results."""
+
+_ELEMENTS_A_BYTE = 16
+"""Elements that a byte from kernels can hold at most, were it only half a bit of each."""
+
+_FEW_ELEMENTS = 16
+"""Elements of an array below which one word may change all of them."""
+
+_TRIALS = tuple(
+    Alteration(bits, number) for number, bits in enumerate((WIDELY, FULLY, SLIGHTLY, SLIGHTLY, WIDELY))
+)
+_SINGLE = tuple(Alteration(FULLY, number, at) for number, at in enumerate((0.13, 0.46, 0.79)))
+
+_SECONDS = 2.0
+"""Least seconds that a further run may take; else as many as twice the graded one."""
+
+
+@frozen(eq=False)
+class LoggedRun:
+    """A run on an emulated device, and what the program asked of it."""
+
+    run: ProgramRun
+    entries: tuple[LoggedRequest, ...]
+
+
+@mutable
+class LoggingTask:
+    """A task whose runs on an emulated device are logged, by case; ``recorder`` may alter what they get."""
+
+    task: Task
+    recorder: Callable[[Device], Notes] | None = None
+    logs: dict[str, LoggedRun] = field(default_factory=dict)
+    _room: int = MOST_BYTES
+    _open: dict[str, CallLog] = field(default_factory=dict)
+
+    def given(self, case: Case, device: EmulatedDevice | None) -> Given:
+        """Inputs of the program's run."""
+        if device is not None and self.recorder is not None:
+            device.device.recorders.append(self.recorder(device.device))
+        elif device is not None:
+            self._open[case.id] = log = CallLog(device.device.memory)
+            log.room = self._room
+            device.device.recorders.append(log)
+        return self.task.given(case, device)
+
+    def judged(
+        self, case: Case, run: ProgramRun, findings: tuple[Finding, ...], device: EmulatedDevice | None
+    ) -> CaseEvidence:
+        """Evidence from the results of a run."""
+        log = self._open.pop(case.id, None)
+        if log is not None and log.is_whole:
+            self._room, self.logs[case.id] = log.room, LoggedRun(run, tuple(log.entries))
+        return self.task.judged(case, run, findings, device)
+
+
+@frozen
+class FileOrigins:
+    """Test of the files of one submission's graded cases."""
+
+    plan: Plan
+    submission: Submission
+    built: Build
+    tools: Tools
+    task: Task
+    oracle: Oracle | None
+
+    def judged(self, case: CaseEvidence, logged: LoggedRun | None) -> CaseEvidence:
+        """The case, marked where the host has computed a right array of a file, or may have."""
+        if logged is None or not case.launches or case.error or case.too_much_work:
+            return case
+        try:
+            for file in right_files(self.plan.assignment, case.case, logged.run, self.oracle):
+                seen = _FileQuestion(self, case, file, logged).answered()
+                if seen is not None:
+                    return replace(case, of_host=seen is not UNKNOWN_AUTHOR, computed_by=seen)
+        except Exception:  # noqa: BLE001 - our failure accuses no student, and staff are asked
+            log_swallowed("asking whether the host has computed what a program wrote")
+            return replace(case, computed_by=FAILED)
+        return case
+
+    def altered(self, case: CaseEvidence, alteration: Alteration, masks: Sequence[Mask]) -> ProgramRun | None:
+        """A run of the program that gets altered results; None where it fails on our side."""
+        program = self.plan.assignment.program
+        seconds = min(max(_SECONDS, 2 * case.seconds), program.seconds)
+        interface = replace(program, seconds=seconds)
+        assignment = replace(self.plan.assignment, interface=interface)
+        plan = replace(self.plan, assignment=assignment, cases=(case.case,), baselines=(), feedback=False)
+        task = LoggingTask(self.task, lambda _: Altering(alteration, masks))
+        observation = Observation(count_only=True)
+        ran = run_cases(plan, self.submission, self.built, self.tools, task, observation=observation)
+        return ran.cases[0].program
+
+    def returned(self, entries: Sequence[LoggedRequest], *, marks_stores: bool = False) -> list[Returned]:
+        """Bytes that came back in the graded run, and which of them kernels have made."""
+        with closing(self._device(marks_stores=marks_stores)) as device:
+            return returned(device.device, entries)
+
+    def replayed(self, entries: Sequence[LoggedRequest]) -> list[bytes] | None:
+        """Bytes that come back where requests are made again without the program; None if that fails."""
+        back = list[bytes]()
+        with closing(self._device()) as device:
+            return back if replayed(device.device, entries, back) else None
+
+    def _device(self, *, marks_stores: bool = False) -> EmulatedDevice:
+        program = self.plan.assignment.program
+        observation = Observation(count_only=True, marks_stores=marks_stores)
+        work = int(program.emulator_seconds * STEPS_A_SECOND)
+        return EmulatedDevice(self.built, self.submission.file, "", program.device_bytes, work, observation)
+
+
+@frozen
+class _FileQuestion:
+    """Search for the origin of one array in a case: kernels or host."""
+
+    origins: FileOrigins
+    case: CaseEvidence
+    file: RightFile
+    logged: LoggedRun
+
+    def answered(self) -> Clause | None:
+        """Sign that the host has computed the array; None where its kernels have.
+
+        What launches change is mostly all that they store: only a doubt asks for the stores themselves.
+        """
+        doubt = self._answered_for(self.origins.returned(self.logged.entries))
+        if doubt is None:
+            return None
+        return self._answered_for(self.origins.returned(self.logged.entries, marks_stores=True))
+
+    def _answered_for(self, back: Sequence[Returned]) -> Clause | None:
+        """The same where it is known what kernels have made of what came back."""
+        elsewhere = missing(self._values, back)
+        has_come = are_few(elsewhere, self._values)
+        if not any(one.by_kernels.any() for one in back):
+            return None if has_come else Clause("nothing-from-device")
+        masks = [one.by_kernels for one in back]
+        if not has_come and sum(map(np.count_nonzero, masks)) < self._values.size // _ELEMENTS_A_BYTE:
+            return Clause("nothing-computed-comes-back")
+        stay, trials = self._that_stay(masks)
+        if not are_few(stay, self._values):
+            return self._where_elements_stay(stay, elsewhere, trials, has_come=has_come)
+        return self._where_all_follow(back, has_come=has_come)
+
+    @property
+    def _values(self) -> Array:
+        return self.file.values.reshape(-1)
+
+    def _that_stay(self, masks: Sequence[Mask]) -> tuple[Mask, list[Alteration]]:
+        """Mask of the elements that no trial changes, and the trials in which the file was written.
+
+        Trials end once so few stay that the rest does not matter.
+        """
+        stay, trials = np.ones(self._values.size, np.bool_), list[Alteration]()
+        for trial in _TRIALS:
+            other = self._written(trial, masks)
+            if other is not None:
+                stay &= other == self._values
+                trials.append(trial)
+                if are_few(stay, self._values):
+                    break
+        return stay, trials
+
+    def _where_elements_stay(
+        self, stay: Mask, elsewhere: Mask, trials: Sequence[Alteration], *, has_come: bool
+    ) -> Clause | None:
+        """Answer where elements stay as they were, whatever comes back.
+
+        A program may repair wrong results of its device, or end where they are wrong.
+        """
+        if has_come:
+            return UNKNOWN_AUTHOR if trials else None
+        is_large = any(trial.bits is not SLIGHTLY for trial in trials)
+        rest = int(np.count_nonzero(stay & elsewhere))
+        if not is_large or are_few(stay & elsewhere, self._values):
+            return UNKNOWN_AUTHOR
+        elements = self._values.size
+        return Clause("rest-from-host", (("from_device", elements - rest), ("elements", elements)))
+
+    def _where_all_follow(self, back: Sequence[Returned], *, has_come: bool) -> Clause | None:
+        """Answer where the array changes with what comes back."""
+        entries, inputs = self.logged.entries, self.file.inputs
+        sent = SentResults(entries, back, self._values, inputs, self.origins.replayed)
+        if has_come and sent.has_elements():
+            return Clause("host-sends-result")
+        if sent.has_other_words() or self._kernels_see_little():
+            return UNKNOWN_AUTHOR
+        return None if has_come or self._is_local([one.by_kernels for one in back]) else UNKNOWN_AUTHOR
+
+    def _kernels_see_little(self) -> bool:
+        """True if kernels load few of the inputs, and do few of the operations that the result takes."""
+        work = self.origins.oracle.work if self.origins.oracle else None
+        needed = int(work(dict(self.file.shape)).get("flops") or 0) if work else 0
+        size = sum(array.size for array in self.file.inputs.values())
+        counters = self.case.counters
+        return counters.flops < SOME * needed and counters.global_load_bytes < SOME * size
+
+    def _is_local(self, masks: Sequence[Mask]) -> bool:
+        """True if one word changes a part of the array; a program that checks for a signal changes it all."""
+        if self._values.size < _FEW_ELEMENTS:
+            return True
+        files = [self._written(trial, masks) for trial in _SINGLE]
+        written = [other for other in files if other is not None]
+        return not written or any(np.mean(other != self._values) <= _MOST for other in written)
+
+    def _written(self, alteration: Alteration, masks: Sequence[Mask]) -> Array | None:
+        """The array in the file of a run that gets altered results; None where there is none."""
+        run = self.origins.altered(self.case, alteration, masks)
+        values = None if run is None else self.file.read(run)
+        return None if values is None else values.reshape(-1)

@@ -1,0 +1,193 @@
+"""Launches of a program that are made again, on the emulator, where device memory holds other inputs.
+
+Only the bytes of the inputs are exchanged, wherever memory holds them: in the arrays that the kernel is
+given, and in copies of one of them (in constant memory, in another array). All else that the host has written
+comes as it came. No copy, fill or write of the host brings the inputs back that were exchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.base.errors import PtxSyntaxError, UnsupportedPtx
+from grader.base.records import frozen, mutable
+from grader.running.backends.emulated_kernel import EmulatedKernel
+from grader.running.device.memory import BASE
+from grader.running.device.watched_launches import DeviceCopy, HostWrite, RecordedLaunch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from grader.model import Argument, Counters, Launch, Run
+    from grader.running.device.watched_launches import MemoryChange, SeenLaunch
+    from grader.simulation.emulator.memory.layout import Layout
+    from grader.simulation.ptx import Function, Module
+
+    Memory = NDArray[np.uint8]
+
+_WORK_TIMES, _WORK_MORE = 4, 10_000
+"""Work that a launch may take for other inputs: a multiple of what it took, and a constant beside it."""
+
+_LEAST_COPY = 16
+"""Bytes of an input that are known again elsewhere: fewer are there by chance."""
+
+_NO_LIMIT = 1 << 62
+
+
+@frozen
+class Exchange:
+    """Exchange of an input's bytes: its position in device memory, what it held, and what it holds now."""
+
+    start: int
+    own: bytes
+    other: bytes
+
+    @property
+    def part(self) -> slice:
+        """Slice of memory that is exchanged."""
+        return slice(self.start, self.start + len(self.other))
+
+
+@frozen(eq=False)
+class LaunchesLeft:
+    """Device memory ``before`` a launch, and as it was ``left`` by it, when the launch was made again.
+
+    It ``ended`` unless a launch stopped, hung, took far more work than it had, or came to an instruction that
+    is not interpreted. ``counters`` are those of the launches, launch by launch, each with those recorded.
+    """
+
+    before: Memory
+    left: Memory
+    ended: bool
+    counters: tuple[tuple[Counters, Counters], ...]
+
+
+@mutable
+class Again:
+    """Makes the launches up to a ``seen`` one again; ``work`` is what all trials together may still take."""
+
+    seen: SeenLaunch
+    work: int
+    _kernels: dict[tuple[str, str], EmulatedKernel] = field(default_factory=dict)
+    _memory: Memory = field(default_factory=lambda: np.zeros(0, np.uint8))
+    _launch: RecordedLaunch | None = None
+
+    def result_from(self, exchanged: tuple[Exchange, ...], start: int, *, others: bool) -> LaunchesLeft:
+        """Result of the launches from the event ``start`` on; with ``others``, those of other kernels, too.
+
+        The changes by launches that are not made again are applied, except to the inputs. Raises MemoryError.
+        """
+        events, last = self.seen.recording.events, self.seen.recorded
+        self._memory = self.seen.recording.memory_before(start, len(last.image.bytes))
+        self._exchange_all(exchanged)
+        counters = []
+        for event in events[start : self.seen.position]:
+            if isinstance(event, RecordedLaunch) and (others or event.name == last.name):
+                run = self._run(event)
+                if run is None or not run.completed:
+                    return LaunchesLeft(self._memory, self._memory, ended=False, counters=())
+                counters.append((run.counters, event.counters))
+            elif isinstance(event, DeviceCopy):
+                self._copy_within(event, exchanged)
+            else:
+                for change in event.changes:
+                    self._write(change, exchanged, is_hosts=isinstance(event, HostWrite))
+        before = self._memory.copy()
+        run = self._run(last)
+        ended = run is not None and run.completed
+        counters += [(run.counters, last.counters)] if run is not None else []
+        return LaunchesLeft(before, self._memory, ended, tuple(counters))
+
+    def _run(self, event: RecordedLaunch) -> Run | None:
+        """One launch on the memory as it is, which gets what it leaves; None if it cannot be followed."""
+        key = event.file, event.build.entry
+        if key not in self._kernels:
+            self._kernels[key] = EmulatedKernel(
+                event.build, event.build.source_name, event.file, steps=_NO_LIMIT, lay_out=self._lay_out
+            )
+        self._launch = event
+        most = min(_WORK_TIMES * event.work + _WORK_MORE, max(1, self.work))
+        try:
+            run = self._kernels[key].again(event.launch, event.arguments, most)
+        except (UnsupportedPtx, PtxSyntaxError):
+            return None
+        self.work -= run.work
+        for name, content in run.outputs:
+            left = np.ascontiguousarray(content).view(np.uint8).reshape(-1)
+            self._memory[int(name) : int(name) + left.size] = left
+        for start, end, heap_content, _ in run.heap:
+            self._memory[start:end] = heap_content
+        return run
+
+    def _lay_out(
+        self,
+        module: Module,
+        function: Function,
+        launch: Launch,
+        arguments: tuple[Argument, ...],
+        *,
+        track: bool,
+    ) -> Layout:
+        """A copy of the memory for an attempt at the launch that is made again now."""
+        if self._launch is None:
+            raise ValueError("no launch is made again")
+        image = self._launch.image
+        content = self._memory[: len(image.bytes)]
+        written = np.ones(len(content), np.uint8)
+        image = replace(image, bytes=content, written=written, copied=None)
+        return image.lay_out(module, function, launch, arguments, track=track)
+
+    def _exchange_all(self, exchanged: tuple[Exchange, ...]) -> None:
+        """Put the other inputs into memory, and into copies of them."""
+        for array in self.seen.recorded.image.arrays:
+            self._exchange_copies(array.start, self._memory[array.start : array.end], exchanged)
+        for one in exchanged:
+            self._memory[one.part] = np.frombuffer(one.other, np.uint8)
+
+    def _exchange_copies(self, start: int, content: Memory, exchanged: tuple[Exchange, ...]) -> None:
+        """Exchange the inputs that some bytes of device memory from ``start`` on hold a copy of."""
+        text = b""
+        for one in exchanged:
+            if not _LEAST_COPY <= len(one.own) <= content.size or one.own == one.own[:1] * len(one.own):
+                continue
+            text = text or content.tobytes()
+            at = text.find(one.own)
+            while at >= 0:
+                if start + at != one.start:
+                    content[at : at + len(one.own)] = np.frombuffer(one.other, np.uint8)
+                at = text.find(one.own, at + len(one.own))
+
+    def _write(self, change: MemoryChange, exchanged: tuple[Exchange, ...], *, is_hosts: bool) -> None:
+        """Do what the host did, or a launch that is not made again."""
+        part = slice(change.start, change.start + change.content.size)
+        kept = [self._memory[one.part].copy() for one in exchanged]
+        change.apply(self._memory)
+        if is_hosts:
+            self._exchange_copies(change.start, self._memory[part], exchanged)
+        for one, content in zip(exchanged, kept, strict=True):
+            self._memory[one.part] = content
+
+    def _copy_within(self, event: DeviceCopy, exchanged: tuple[Exchange, ...]) -> None:
+        message, kept = event.message, [self._memory[one.part].copy() for one in exchanged]
+        rows = [
+            self._memory[source : source + message.width].copy()
+            for source in (
+                message.source - BASE + row * message.source_pitch for row in range(message.height)
+            )
+        ]
+        for number, row in enumerate(rows):
+            to = message.to - BASE + number * message.to_pitch
+            self._memory[to : to + message.width] = row
+        for one, content in zip(exchanged, kept, strict=True):
+            self._memory[one.part] = content
+
+
+def exchanges(seen: SeenLaunch, own: Mapping[int, bytes], other: Mapping[int, bytes]) -> tuple[Exchange, ...]:
+    """The inputs behind pointers, by their positions among the parameters, that hold others."""
+    starts = {position: seen.recorded.address(position) - BASE for position in other}
+    return tuple(Exchange(starts[p], own[p], content) for p, content in other.items() if content != own[p])

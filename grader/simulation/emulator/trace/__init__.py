@@ -1,0 +1,1 @@
+"""Tracing: one launch with a record of all actions of one block."""

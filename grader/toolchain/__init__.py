@@ -1,0 +1,1 @@
+"""Interfaces to all outside this process: nvcc, the GPU's harness and tools, sandboxes."""

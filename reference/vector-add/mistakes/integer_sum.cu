@@ -1,7 +1,0 @@
-__global__ void vectorAdd(const float* A, const float* B, float* C, int N) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < N) {
-        int sum = A[i] + B[i];
-        C[i] = sum;
-    }
-}

@@ -1,6 +1,0 @@
-__global__ void vectorAdd(const float* A, const float* B, float* C, int N) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < N) {
-        float sum = A[i] + B[i];
-    }
-}

@@ -1,0 +1,235 @@
+// Programs that write C = A · B to C.npy. `//@ kernels: name`, `//@ host: name` or `//@ unknown: name` begins each.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+#include "npy.h"
+typedef std::vector<float> Vec;
+#define UP(d, h, n) cudaMemcpy(d, h, (n) * sizeof(float), cudaMemcpyHostToDevice)
+#define BACK(h, d, n) cudaMemcpy(h, d, (n) * sizeof(float), cudaMemcpyDeviceToHost)
+#define ROOM(d, n) float *d; cudaMalloc(&d, (n) * sizeof(float))
+#define GRID dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)
+__global__ void matMul(const float *A, const float *B, float *C, int M, int K, int N) {
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= M || j >= N) return;
+    float s = 0;
+    for (int k = 0; k < K; ++k) s += A[i * K + k] * B[k * N + j];
+    C[i * N + j] = s;
+}
+__global__ void copied(const float *r, float *c, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) c[i] = r[i]; }
+static int M, K, N;
+static Vec a, b;
+static Vec by_host() {
+    Vec c(M * N);
+    for (int i = 0; i < M; ++i) for (int j = 0; j < N; ++j) for (int k = 0; k < K; ++k) c[i * N + j] += a[i * K + k] * b[k * N + j];
+    return c;
+}
+static int program();
+int main(int argc, char **argv) {
+    M = atoi(argv[1]), K = atoi(argv[2]), N = atoi(argv[3]);
+    a.resize(M * K), b.resize(K * N);
+    for (int i = 0; i < M; ++i) for (int k = 0; k < K; ++k) a[i * K + k] = (i + 2 * k) % 5 - 2;
+    for (int k = 0; k < K; ++k) for (int j = 0; j < N; ++j) b[k * N + j] = (3 * k + j) % 7 - 3;
+    return program();
+}
+static int failed() { cudaError_t e = cudaGetLastError(); if (e != cudaSuccess) fprintf(stderr, "%s\n", cudaGetErrorString(e)); return e != cudaSuccess; }
+static int written(const Vec &c) { return !writeNpy("C.npy", c.data(), M, N); }
+#define DEVICE ROOM(A, M * K); ROOM(B, K * N); ROOM(C, M * N); UP(A, a.data(), M * K); UP(B, b.data(), K * N)
+#define LAUNCH matMul<<<GRID>>>(A, B, C, M, K, N); if (failed()) return 1
+#define FREE cudaFree(A); cudaFree(B); cudaFree(C)
+//@ kernels: plain
+static int program() { DEVICE; LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c); }
+//@ kernels: verified, ends where it is wrong
+static int program() {
+    DEVICE; LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE;
+    Vec r = by_host();
+    for (int i = 0; i < M * N; ++i) if (fabsf(c[i] - r[i]) > 1e-3f) { puts("wrong"); return 1; }
+    return written(c);
+}
+//@ kernels: repaired by the host where it is wrong
+static int program() {
+    DEVICE; LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE;
+    Vec r = by_host();
+    for (int i = 0; i < M * N; ++i) if (fabsf(c[i] - r[i]) > 1e-3f) c[i] = r[i];
+    return written(c);
+}
+//@ kernels: padded, cropped on the host
+static int program() {
+    int m = (M + 15) / 16 * 16, k = (K + 15) / 16 * 16, n = (N + 15) / 16 * 16;
+    Vec pa(m * k), pb(k * n), pc(m * n), c(M * N);
+    for (int i = 0; i < M; ++i) memcpy(&pa[i * k], &a[i * K], K * 4);
+    for (int i = 0; i < K; ++i) memcpy(&pb[i * n], &b[i * N], N * 4);
+    ROOM(A, m * k); ROOM(B, k * n); ROOM(C, m * n); UP(A, pa.data(), m * k); UP(B, pb.data(), k * n);
+    if (M) matMul<<<dim3(n / 16, m / 16), dim3(16, 16)>>>(A, B, C, m, k, n);
+    BACK(pc.data(), C, m * n); FREE;
+    for (int i = 0; i < M; ++i) memcpy(&c[i * N], &pc[i * n], N * 4);
+    return written(c);
+}
+//@ kernels: managed
+static int program() {
+    float *A, *B, *C;
+    cudaMallocManaged(&A, M * K * 4 + 4); cudaMallocManaged(&B, K * N * 4); cudaMallocManaged(&C, M * N * 4 + 4);
+    memcpy(A, a.data(), M * K * 4); memcpy(B, b.data(), K * N * 4);
+    LAUNCH; cudaDeviceSynchronize();
+    Vec c(C, C + M * N); FREE; return written(c);
+}
+//@ kernels: columns, turned by the host
+__global__ void matMulT(const float *A, const float *B, float *C, int M, int K, int N) {
+    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    if (i >= M || j >= N) return;
+    float s = 0; for (int k = 0; k < K; ++k) s += A[i * K + k] * B[k * N + j];
+    C[j * M + i] = s;
+}
+static int program() {
+    DEVICE; LAUNCH;
+    matMulT<<<GRID>>>(A, B, C, M, K, N);
+    Vec t(M * N), c(M * N); BACK(t.data(), C, M * N); FREE;
+    for (int i = 0; i < M; ++i) for (int j = 0; j < N; ++j) c[i * N + j] = t[j * M + i];
+    return written(c);
+}
+//@ kernels: double results, converted by the host
+template <class T> __global__ void product(const float *A, const float *B, T *C, int M, int K, int N) {
+    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    if (i >= M || j >= N) return;
+    T s = 0; for (int k = 0; k < K; ++k) s += T(A[i * K + k]) * B[k * N + j];
+    C[i * N + j] = s;
+}
+static int program() {
+    DEVICE; LAUNCH; double *D; cudaMalloc(&D, 8 * M * N); product<<<GRID>>>(A, B, D, M, K, N);
+    std::vector<double> d(M * N); cudaMemcpy(d.data(), D, 8 * M * N, cudaMemcpyDeviceToHost); FREE; cudaFree(D);
+    return written(Vec(d.begin(), d.end()));
+}
+//@ kernels: the host's product goes up to be compared there
+__global__ void compares(const float *c, const float *r, int *bad, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n && fabsf(c[i] - r[i]) > 1e-3f) atomicAdd(bad, 1); }
+static int program() {
+    DEVICE; LAUNCH; Vec r = by_host(), c(M * N); ROOM(R, M * N); UP(R, r.data(), M * N); int *bad, n; cudaMalloc(&bad, 4); cudaMemset(bad, 0, 4);
+    compares<<<(M * N + 63) / 64, 64>>>(C, R, bad, M * N); cudaMemcpy(&n, bad, 4, cudaMemcpyDeviceToHost);
+    BACK(c.data(), C, M * N); FREE; cudaFree(R); cudaFree(bad);
+    if (n) puts("wrong");
+    return written(c);
+}
+//@ kernels: pitched
+static int program() {
+    DEVICE; float *P; size_t p; cudaMallocPitch((void **)&P, &p, N * 4, M + 1); LAUNCH;
+    cudaMemcpy2D(P, p, C, N * 4, N * 4, M, cudaMemcpyDeviceToDevice);
+    Vec c(M * N); cudaMemcpy2D(c.data(), N * 4, P, p, N * 4, M, cudaMemcpyDeviceToHost); FREE; cudaFree(P); return written(c);
+}
+//@ kernels: mapped
+static int program() {
+    DEVICE; float *h, *d; cudaHostAlloc((void **)&h, M * N * 4 + 4, cudaHostAllocMapped); cudaHostGetDevicePointer((void **)&d, h, 0);
+    matMul<<<GRID>>>(A, B, d, M, K, N); if (failed()) return 1;
+    cudaDeviceSynchronize(); Vec c(h, h + M * N); FREE; cudaFreeHost(h); return written(c);
+}
+//@ host: right kernel, the host's file
+static int program() { DEVICE; LAUNCH; FREE; return written(by_host()); }
+//@ unknown: right kernel copied back, the host's file
+static int program() { DEVICE; LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(by_host()); }
+//@ host: right kernel, one row back, the rest of the host
+static int program() { DEVICE; LAUNCH; Vec c = by_host(); BACK(c.data(), C, N); FREE; return written(c); }
+//@ host: the host's product sent to a buffer and back
+static int program() { DEVICE; LAUNCH; Vec r = by_host(); ROOM(R, M * N); UP(R, r.data(), M * N); BACK(r.data(), R, M * N); FREE; cudaFree(R); return written(r); }
+//@ host: the host's product through a copying kernel
+static int program() { DEVICE; LAUNCH; Vec r = by_host(); ROOM(R, M * N); UP(R, r.data(), M * N); copied<<<(M * N + 63) / 64, 64>>>(R, C, M * N); BACK(r.data(), C, M * N); FREE; cudaFree(R); return written(r); }
+//@ unknown: managed, the host overwrites the result
+static int program() {
+    float *A, *B, *C;
+    cudaMallocManaged(&A, M * K * 4 + 4); cudaMallocManaged(&B, K * N * 4); cudaMallocManaged(&C, M * N * 4 + 4);
+    memcpy(A, a.data(), M * K * 4); memcpy(B, b.data(), K * N * 4);
+    LAUNCH; cudaDeviceSynchronize();
+    Vec r = by_host(); memcpy(C, r.data(), M * N * 4);
+    Vec c(C, C + M * N); FREE; return written(c);
+}
+//@ kernels: parts of the inner dimension, added by the host and verified
+static int program() {
+    DEVICE; Vec c(M * N), d(M * N), r = by_host();
+    for (int k = 0; k < K; k += 10) {
+        int n = K - k < 10 ? K - k : 10; Vec x(M * n);
+        for (int i = 0; i < M; ++i) memcpy(&x[i * n], &a[i * K + k], n * 4);
+        UP(A, x.data(), M * n); matMul<<<GRID>>>(A, B + k * N, C, M, n, N); BACK(d.data(), C, M * N);
+        for (int e = 0; e < M * N; ++e) c[e] += d[e];
+    }
+    FREE;
+    for (int e = 0; e < M * N; ++e) if (fabsf(c[e] - r[e]) > 1e-2f) { puts("wrong"); return 1; }
+    return written(c);
+}
+//@ kernels: scaled back by the host
+__global__ void scaled(float *c, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) c[i] *= 0.25f; }
+static int program() {
+    DEVICE; LAUNCH; scaled<<<(M * N + 63) / 64, 64>>>(C, M * N); Vec c(M * N); BACK(c.data(), C, M * N); FREE;
+    for (float &x : c) x *= 4;
+    return written(c);
+}
+//@ kernels: rows in chunks, RAII, each its own buffers
+struct Rows {
+    float *p; int n;
+    explicit Rows(int n) : n(n) { cudaMalloc(&p, n * 4); }
+    ~Rows() { cudaFree(p); }
+};
+static int program() {
+    Vec c(M * N); Rows B(K * N); UP(B.p, b.data(), K * N);
+    for (int i = 0; i < M; i += 9) {
+        int m = M - i < 9 ? M - i : 9; Rows A(m * K), C(m * N); UP(A.p, &a[i * K], m * K);
+        matMul<<<dim3((N + 15) / 16, 1), dim3(16, 16)>>>(A.p, B.p, C.p, m, K, N); BACK(&c[i * N], C.p, m * N);
+    }
+    return written(c);
+}
+//@ kernels: halves packed by the host
+#include <cuda_fp16.h>
+__global__ void halves(const __half2 *A, const float *B, float *C, int M, int K, int N) {
+    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    if (i >= M || j >= N) return;
+    float s = 0;
+    for (int k = 0; k < K / 2; ++k) { float2 x = __half22float2(A[i * K / 2 + k]); s += x.x * B[2 * k * N + j] + x.y * B[(2 * k + 1) * N + j]; }
+    C[i * N + j] = s;
+}
+static int program() {
+    DEVICE; std::vector<__half> h(M * K); for (int i = 0; i < M * K; ++i) h[i] = __float2half(a[i]);
+    cudaMemcpy(A, h.data(), M * K * 2, cudaMemcpyHostToDevice);
+    halves<<<GRID>>>((__half2 *)A, B, C, M, K, N); Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c);
+}
+//@ host: rows in chunks, all but the last by the host
+static int program() {
+    DEVICE; Vec c = by_host(); int last = M / 4 * 3;
+    matMul<<<GRID>>>(A + last * K, B, C, M - last, K, N); BACK(&c[last * N], C, (M - last) * N); FREE; return written(c);
+}
+//@ host: the host's product times one
+static int program() {
+    Vec r = by_host(), one(N * N); for (int j = 0; j < N; ++j) one[j * N + j] = 1;
+    ROOM(A, M * N); ROOM(B, N * N); ROOM(C, M * N); UP(A, r.data(), M * N); UP(B, one.data(), N * N);
+    matMul<<<GRID>>>(A, B, C, M, N, N); BACK(r.data(), C, M * N); FREE; return written(r);
+}
+//@ host: the result in a struct that a launch gets
+struct Tile { float v[680]; };
+__global__ void stores(Tile t, float *c) { for (int i = threadIdx.x; i < 680; i += 64) c[i] = t.v[i]; }
+static int program() {
+    DEVICE; LAUNCH; Vec r = by_host(); Tile t; memcpy(t.v, r.data(), sizeof t.v);
+    stores<<<1, 64>>>(t, C); BACK(r.data(), C, M * N); FREE; return written(r);
+}
+//@ host: the first term by the device, the rest by the host
+static int program() {
+    DEVICE; Vec c(M * N), x(M); for (int i = 0; i < M; ++i) x[i] = a[i * K];
+    UP(A, x.data(), M); matMul<<<GRID>>>(A, B, C, M, 1, N); BACK(c.data(), C, M * N); FREE;
+    for (int i = 0; i < M; ++i) for (int j = 0; j < N; ++j) for (int k = 1; k < K; ++k) c[i * N + j] += a[i * K + k] * b[k * N + j];
+    return written(c);
+}
+//@ host: a signal and nothing else
+__global__ void signals(int *x) { *x = 12345; }
+static int program() {
+    int *x, seen = 0; cudaMalloc(&x, 4); signals<<<1, 1>>>(x); cudaMemcpy(&seen, x, 4, cudaMemcpyDeviceToHost); cudaFree(x);
+    return seen == 12345 ? written(by_host()) : 1;
+}
+//@ unknown: bits flipped
+__global__ void flips(unsigned *x, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) x[i] ^= 0x5a5a5a5au; }
+static int program() {
+    DEVICE; LAUNCH; Vec r = by_host(); std::vector<unsigned> u(M * N); memcpy(u.data(), r.data(), M * N * 4);
+    for (auto &x : u) x ^= 0x5a5a5a5au;
+    cudaMemcpy(C, u.data(), M * N * 4, cudaMemcpyHostToDevice); flips<<<(M * N + 63) / 64, 64>>>((unsigned *)C, M * N);
+    BACK(r.data(), C, M * N); FREE; return written(r);
+}
+//@ unknown: a row by the device, the rest only if the row is right
+static int program() {
+    DEVICE; Vec r = by_host(), c(M * N); matMul<<<GRID>>>(A, B, C, 1, K, N); BACK(c.data(), C, N); FREE;
+    for (int j = 0; j < N; ++j) if (c[j] != r[j]) return written(c);
+    memcpy(&c[N], &r[N], (M - 1) * N * 4); return written(c);
+}
