@@ -22,6 +22,7 @@ _CAUSES = {
     FindingKind.RACE: "undefined-by-race",
     FindingKind.UNINITIALISED: "undefined-by-unset",
     FindingKind.BARRIER_DIVERGENCE: "undefined-by-barrier",
+    FindingKind.OUT_OF_BOUNDS: "undefined-by-bounds",
 }
 
 
@@ -52,9 +53,10 @@ def on_gpu(cases: Iterable[CaseEvidence]) -> str:
 
 
 def _undefining(case: CaseEvidence) -> list[Finding]:
-    """The findings that may leave outputs undefined, the gravest first."""
+    """The findings that may leave outputs undefined, the gravest first, then in the order of `_CAUSES`."""
     counted = (f for f in case.findings if f.kind in _CAUSES and f.severity is not Severity.INFO)
-    return sorted(counted, key=lambda finding: list(Severity).index(finding.severity))
+    severities, kinds = list(Severity), list(_CAUSES)
+    return sorted(counted, key=lambda f: (severities.index(f.severity), kinds.index(f.kind)))
 
 
 def _cause(finding: Finding, *, named: bool) -> str:

@@ -86,6 +86,8 @@ _OUTPUT: Mapping[str, str] = {
     "undefined-by-unset-somewhere": "an uninitialised value",
     "undefined-by-barrier": "the barrier on line {line} to which not all threads come",
     "undefined-by-barrier-somewhere": "a barrier to which not all threads come",
+    "undefined-by-bounds": "the access outside its array on line {line}",
+    "undefined-by-bounds-somewhere": "an access outside an array",
     "undefined-by-order": "the order in which warps run",
     "smallest-shape": "The smallest shape found to fail: {sizes}",
     "hidden-fail": "{count:,} hidden cases fail",

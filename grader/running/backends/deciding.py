@@ -1,11 +1,11 @@
 """Choice between outputs where a kernel ran on both: of the GPU where they are defined, else of the emulator.
 
-A race, or a value that was never set, leaves all that it reaches undefined: a GPU has another outcome each
-time, and a grade that cannot be given again cannot be defended. The emulator runs threads in one order,
-always the same; so an element of an output that it proves undefined has the emulator's value, as in a
-self-check, and what the GPU made of it is a remark. All other elements have the GPU's value, for that is
-where a kernel has to be right: a race costs its own item and opens no door for an output that is wrong for
-another reason.
+A race, a value that was never set, or one that is read outside the array that was meant, leaves all that it
+reaches undefined: a GPU has another outcome each time, and a grade that cannot be given again cannot be
+defended. The emulator runs threads in one order, always the same; so an element of an output that it proves
+undefined has the emulator's value, as in a self-check, and what the GPU made of it is a remark. All other
+elements have the GPU's value, for that is where a kernel has to be right: a race costs its own item and opens
+no door for an output that is wrong for another reason.
 
 Where an undefined value decides what threads do, or threads do not come to a barrier, nothing is defined:
 then it is the emulator's word, too, whether the launch ends, and what it does to memory.
@@ -36,7 +36,12 @@ if TYPE_CHECKING:
     from grader.model import Launch, Named, Run
     from grader.running.backends import CaseRun, PreparedCase
 
-UNDEFINING = (FindingKind.RACE, FindingKind.UNINITIALISED, FindingKind.BARRIER_DIVERGENCE)
+UNDEFINING = (
+    FindingKind.RACE,
+    FindingKind.UNINITIALISED,
+    FindingKind.BARRIER_DIVERGENCE,
+    FindingKind.OUT_OF_BOUNDS,
+)
 """The kinds of findings that may leave an output undefined."""
 
 _MARK_BITS = 16

@@ -1,11 +1,13 @@
-"""Undefined outputs: the elements of outputs that a race, or a value that no thread set, can reach.
+"""Undefined outputs: the elements of outputs that a race, or a value of which nothing is known, can reach.
+
+Nothing is known of a value that no thread set, or that was read outside the array that was meant.
 
 Two further runs of a launch whose findings are known. The first looks for the bytes that race: bytes that
 several threads touch on the findings' lines, at least one of them writing. In the second one every value that
-is read from such a byte, or was never set, is undefined, and `definedness` follows it: an element of an
-output is undefined where an undefined value was stored, and where its own bytes race. Where an undefined
-value decides a branch or an address, or takes part in an atomic operation, nothing that the launch leaves is
-defined.
+is read from such a byte, was never set or was read out of bounds is undefined, and `definedness` follows it:
+an element of an output is undefined where an undefined value was stored, and where its own bytes race. Where
+an undefined value decides a branch or an address, or takes part in an atomic operation, nothing that the
+launch leaves is defined.
 
 The bytes and the flow belong to one order of the threads, and both are overestimated: a value that is called
 defined here does not depend on the order of the threads.
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from grader.simulation.emulator.machine.machine import Machine
     from grader.simulation.emulator.machine.values import Lanes, Value
     from grader.simulation.emulator.memory.layout import Layout
-    from grader.simulation.emulator.memory.memory import Region, Target
+    from grader.simulation.emulator.memory.memory import Region, StrayAccess, Target
 
     Bytes = NDArray[np.bool_]
 
@@ -301,6 +303,17 @@ class _Following(Observer):
         """Note the values that the lanes of a load read, word by word."""
         lanes = np.arange(m.size) if target.lanes is None else np.asarray(target.lanes)
         self.reach.loaded.append((lanes, self._origins(m, site, target, size)))
+
+    def out_of_bounds(
+        self, m: Machine, site: int, access: StrayAccess, address: Value, bad: NDArray[np.bool_]
+    ) -> None:
+        """Note that nothing is known of what these lanes read; a store there writes nothing."""
+        del site, address
+        if access.verb != "write":
+            origins = np.ones(int(np.count_nonzero(bad)), np.int32)
+            if access.verb == "update":
+                self.reach.matters(origins, None)
+            self.reach.loaded.append((m.lanes()[bad], origins))
 
     def stored(self, _m: Machine, _site: int, target: Target, value: Value) -> None:
         """Note the target of a store; the definedness of its value is examined after the instruction."""

@@ -157,7 +157,10 @@ FAMILIES = {
         (("change",), tuple(f"-{change}" for change in CHANGES)),
         (("problem", "hint"), tuple(f"-{problem}" for problem in PROBLEMS)),
         (("estimate-heading",), ("-at",)),
-        (("undefined-by-race", "undefined-by-unset", "undefined-by-barrier"), ("-somewhere",)),
+        (
+            ("undefined-by-race", "undefined-by-unset", "undefined-by-barrier", "undefined-by-bounds"),
+            ("-somewhere",),
+        ),
     )
     for name in names
     for ending in endings

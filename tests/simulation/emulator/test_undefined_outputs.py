@@ -59,6 +59,11 @@ SOME = {
         "if (t < 32) s[t] = in[t];\n__syncthreads();\nout[t] = s[t];",
         range(32, 128),
     ),
+    "a_value_from_behind_all_arrays": (
+        "s[t] = in[t];\n__syncthreads();\nout[t] = s[t < 3 ? t + 1024 : t];",
+        range(3),
+    ),
+    "a_value_from_behind_the_input": ("out[t] = in[t + 8];", range(120, 128)),
 }
 """Kernels with the elements that are undefined."""
 

@@ -106,6 +106,11 @@ ANYWHERE = planted(
 UNSET = planted("__shared__ float z[16];", "C[row * N + col] = sum + z[threadIdx.x] * 0.0f;")
 """A value that was never set reaches every element; on a GPU it may be zero."""
 
+BEHIND = planted(
+    "__shared__ float z[16]; z[threadIdx.x] = 1.0f;", "C[row * N + col] = sum + z[threadIdx.x + 1024] * 0.0f;"
+)
+"""A value from behind all shared arrays reaches every element; on a GPU it may be zero."""
+
 NOT_ALL_COME = SOLUTION.replace(
     "        __syncthreads();  // the tiles", "        if (threadIdx.x < 8) __syncthreads();  // the"
 )
@@ -210,6 +215,16 @@ def test_an_unset_value_is_judged_by_the_emulator_where_it_reaches_an_output(pla
     grade = graded(plan, PretendGpu(), UNSET)
     assert verdicts(grade)["aligned"] is Verdict.FAIL
     assert "0 of" in item_of(grade, "aligned").result.message
+
+
+def test_a_value_from_behind_an_array_is_judged_by_the_emulator_where_it_reaches_an_output(
+    plan: Plan,
+) -> None:
+    """On the GPU something harmless was there by chance, and all was right."""
+    grade = graded(plan, PretendGpu(), BEHIND)
+    line = BEHIND[: BEHIND.index("z[threadIdx.x + 1024]")].count("\n") + 1
+    assert verdicts(grade)["aligned"] is Verdict.FAIL
+    assert f"the access outside its array on line {line}" in item_of(grade, "aligned").result.message
 
 
 def test_threads_that_miss_a_barrier_leave_everything_to_the_emulator(plan: Plan) -> None:
