@@ -195,7 +195,9 @@ class InputTrial:
     def outcome(self, again: Again, start: int, *, others: bool, same_way: bool = False) -> InputsOutcome:
         """Outcome of the launches from an event on for these inputs.
 
-        With ``same_way`` they must not do far more than they did. Raises MemoryError.
+        They must not change these inputs if they left the own ones as they were, for what is right follows
+        from the inputs of the last one. With ``same_way`` they must not do far more than they did. Raises
+        MemoryError.
         """
         if again.work <= 0:
             return InputsOutcome.OPEN
@@ -207,11 +209,9 @@ class InputTrial:
         if not left.ended and again.work <= 0:
             return InputsOutcome.OPEN
         outcome = self._outcome(left, by_change=same_way)
-        return (
-            InputsOutcome.WRONG
-            if outcome in (InputsOutcome.RIGHT, InputsOutcome.NEAR) and same_way and _does_more(left)
-            else outcome
-        )
+        went_another_way = not left.inputs_kept or (same_way and _does_more(left))
+        is_right = outcome in (InputsOutcome.RIGHT, InputsOutcome.NEAR)
+        return InputsOutcome.WRONG if is_right and went_another_way else outcome
 
     def _outcome(self, left: LaunchesLeft, *, by_change: bool) -> InputsOutcome:
         of, at = self.of, self.of.check.arguments.index

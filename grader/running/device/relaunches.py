@@ -59,12 +59,15 @@ class LaunchesLeft:
 
     It ``ended`` unless a launch stopped, hung, took far more work than it had, or came to an instruction that
     is not interpreted. ``counters`` are those of the launches, launch by launch, each with those recorded.
+    ``inputs_kept`` is false if launches before the last one have changed the exchanged inputs, although they
+    had left the program's own as they were.
     """
 
     before: Memory
     left: Memory
     ended: bool
     counters: tuple[tuple[Counters, Counters], ...]
+    inputs_kept: bool = True
 
 
 @mutable
@@ -98,10 +101,13 @@ class Again:
                 for change in event.changes:
                     self._write(change, exchanged, is_hosts=isinstance(event, HostWrite))
         before = self._memory.copy()
+        launches = [e for e in events[start : self.seen.position] if isinstance(e, RecordedLaunch)]
+        were_kept = [one for one in exchanged if not any(_changes(launch, one) for launch in launches)]
+        inputs_kept = all(before[one.part].tobytes() == one.other for one in were_kept)
         run = self._run(last)
         ended = run is not None and run.completed
         counters += [(run.counters, last.counters)] if run is not None else []
-        return LaunchesLeft(before, self._memory, ended, tuple(counters))
+        return LaunchesLeft(before, self._memory, ended, tuple(counters), inputs_kept)
 
     def _run(self, event: RecordedLaunch) -> Run | None:
         """One launch on the memory as it is, which gets what it leaves; None if it cannot be followed."""
@@ -185,6 +191,12 @@ class Again:
             self._memory[to : to + message.width] = row
         for one, content in zip(exchanged, kept, strict=True):
             self._memory[one.part] = content
+
+
+def _changes(launch: RecordedLaunch, one: Exchange) -> bool:
+    """True if a launch changed an input in the program's own run."""
+    start, end = one.part.start, one.part.stop
+    return any(change.start < end and start < change.start + change.content.size for change in launch.changes)
 
 
 def exchanges(seen: SeenLaunch, own: Mapping[int, bytes], other: Mapping[int, bytes]) -> tuple[Exchange, ...]:

@@ -385,3 +385,44 @@ __global__ void d_nearly(ARGS, const float* R) {
 PROGRAM(d_nearly) { d_nearly<<<BLOCKS, 128>>>(sent(uneven(a)), sent(uneven(b)), empty<float>(SIZE), sent(uneven_product())); }
 __global__ void h_uneven(ARGS) { MINE; C[i] = dot(A, B, i); }
 PROGRAM(h_uneven) { h_uneven<<<BLOCKS, 128>>>(sent(uneven(a)), sent(uneven(b)), empty<float>(SIZE)); }
+
+// --- inputs that are others are cleared first, and the products of zeros are zeros
+
+__host__ __device__ unsigned mixed(unsigned h, float x) { return (h ^ (unsigned)(int)(x * 1000)) * 16777619u; }
+static unsigned hash() { unsigned h = 1; for (float x : a) h = mixed(h, x); for (float x : b) h = mixed(h, x); return h; }
+__device__ void clears(float* A, float* B, unsigned own, float* flag) {
+    unsigned h = 1;
+    for (int i = 0; i < M * K; ++i) h = mixed(h, A[i]);
+    for (int i = 0; i < K * N; ++i) h = mixed(h, B[i]);
+    *flag = h == own;
+    for (int i = 0; i < M * K; ++i) A[i] *= *flag;
+    for (int i = 0; i < K * N; ++i) B[i] *= *flag;
+}
+
+__global__ void d_cleared(float* A, float* B, float* C, unsigned own, float* flag) { clears(A, B, own, flag); }
+__global__ void d_cleared(ARGS, const float* R, const float* flag) { MINE; C[i] = *flag * R[i]; }
+PROGRAM(d_cleared) {
+    HOST; float* flag = empty<float>(1);
+    d_cleared<<<1, 1>>>(A, B, C, hash(), flag); d_cleared<<<BLOCKS, 128>>>(A, B, C, R, flag);
+}
+
+__global__ void prepares(float* A, float* B, unsigned own, float* flag) { clears(A, B, own, flag); }
+__global__ void d_cleared_by_another(ARGS, const float* R, const float* flag) {
+    MINE; volatile int z = 0; for (int k = 0; k < 1000; ++k) z = z + 1;
+    C[i] = *flag * R[i];
+}
+PROGRAM(d_cleared_by_another) {
+    HOST; float* flag = empty<float>(1);
+    prepares<<<1, 1>>>(A, B, hash(), flag); d_cleared_by_another<<<BLOCKS, 128>>>(A, B, C, R, flag);
+}
+
+__global__ void d_made_alike(float* A, float* B) { int i = AT; if (i < M * K) A[i] = 1; if (i && i < K * N) B[i] = B[0]; }
+__global__ void d_made_alike(ARGS) { MINE; C[i] = K * A[0] * B[0]; }
+PROGRAM(d_made_alike) {
+    float *A = sent(Vec(M * K, 1)), *B = sent(Vec(K * N, 2)), *C = empty<float>(SIZE);
+    d_made_alike<<<4, 128>>>(A, B); d_made_alike<<<BLOCKS, 128>>>(A, B, C);
+}
+
+__global__ void doubles(float* A) { int i = AT; if (i < M * K) A[i] *= 2; }
+__global__ void h_doubled_first(ARGS) { MINE; C[i] = dot(A, B, i); }
+PROGRAM(h_doubled_first) { DEVICE; doubles<<<4, 128>>>(A); h_doubled_first<<<BLOCKS, 128>>>(A, B, C); }
