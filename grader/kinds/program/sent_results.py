@@ -67,7 +67,7 @@ class SentResults:
     def has_other_words(self) -> bool:
         """True if what kernels make changes with copied words that are no numbers of the inputs."""
         content, bounds = self._sent()
-        words = self._of_no_input(content) & ~self._passed_on(content, bounds)
+        words = self._of_no_input(content, bounds) & ~self._passed_on(content, bounds)
         for entry, (start, end) in zip(self.entries, bounds, strict=True):
             if not isinstance(entry.request, CopyIn | Push):
                 words[start:end] = False
@@ -79,7 +79,8 @@ class SentResults:
 
     def _decides(self, content: Bytes, bounds: Bounds, words: Mask) -> bool:
         """True if what kernels make changes with these words."""
-        changed = np.where(words, Alteration(FULLY).altered(content, 0, content.size), content)
+        altered = [Alteration(FULLY).altered(content[a:b], a, content.size) for a, b in bounds]
+        changed = np.where(words, np.concatenate(altered), content)
         entries = [
             entry.sending(changed[start:end]) if end > start else entry
             for entry, (start, end) in zip(self.entries, bounds, strict=True)
@@ -94,7 +95,7 @@ class SentResults:
     def _elements(self, content: Bytes, bounds: Bounds, counts: Mask) -> Mask | None:
         """Mask of bytes that are the array's elements in their order, as far as they count; None for few."""
         for dtype in types_of(self.values.dtype):
-            if not self._may_hold(content, dtype):
+            if not self._may_hold(content, bounds, dtype):
                 continue
             offsets, elements = numbers_in([content], bounds, [self.values], dtype)
             kept = in_runs(elements, min(RUN, self.values.size)) & (self.values[elements] != 0)
@@ -107,16 +108,13 @@ class SentResults:
                 return mask
         return None
 
-    def _may_hold(self, content: Bytes, dtype: np.dtype[Any]) -> bool:
+    def _may_hold(self, content: Bytes, bounds: Bounds, dtype: np.dtype[Any]) -> bool:
         """True if many elements of the array are among some bytes in a type, in whatever order."""
-        numbers = np.zeros(0, dtype)
-        for first in range(0, dtype.itemsize, min(WORD, dtype.itemsize)):
-            count = max(0, content.size - first) // dtype.itemsize * dtype.itemsize
-            numbers = np.concatenate([numbers, np.unique(content[first : first + count].view(dtype))])
+        numbers = np.unique(_numbers(content, offsets_in(bounds, dtype.itemsize), dtype))
         with np.errstate(all="ignore"):
             return not are_few(np.isin(self.values.astype(dtype), numbers), self.values)
 
-    def _of_no_input(self, content: Bytes) -> Mask:
+    def _of_no_input(self, content: Bytes, bounds: Bounds) -> Mask:
         """Mask of the bytes that are no numbers of the inputs, in any type; zeros may fill room."""
         others = np.ones(content.size, np.bool_)
         inputs = [array.reshape(-1).astype(np.float64) for array in self.inputs.values()]
@@ -126,10 +124,9 @@ class SentResults:
                 converted = numbers.astype(dtype)
             if dtype.itemsize < WORD and not np.array_equal(converted, numbers):
                 continue  # whatever bytes there are would be numbers of the inputs
-            for first in range(0, dtype.itemsize, WORD):
-                whole = content[first : first + (content.size - first) // dtype.itemsize * dtype.itemsize]
-                matches = np.isin(whole.view(dtype), converted)
-                others[first : first + whole.size] &= ~np.repeat(matches, dtype.itemsize)
+            offsets = offsets_in(bounds, dtype.itemsize)
+            matches = offsets[np.isin(_numbers(content, offsets, dtype), converted)]
+            others[matches[:, None] + np.arange(dtype.itemsize)] = False
         return others
 
     def _passed_on(self, content: Bytes, bounds: Bounds) -> Mask:
@@ -145,8 +142,14 @@ class SentResults:
             return mask
         offsets = offsets_in(bounds, WORD)
         requests = np.searchsorted([end for _, end in bounds], offsets, side="right")
-        sent = np.ascontiguousarray(content[offsets[:, None] + np.arange(WORD)]).view(np.uint32).reshape(-1)
+        sent = _numbers(content, offsets, np.dtype(np.uint32))
         at = np.minimum(np.searchsorted(distinct, sent), distinct.size - 1)
         passed = (distinct[at] == sent) & (np.concatenate(arrivals)[first[at]] < requests)
         mask[offsets[passed][:, None] + np.arange(WORD)] = True
         return mask
+
+
+def _numbers(content: Bytes, offsets: NDArray[np.int64], dtype: np.dtype[Any]) -> Array:
+    """The numbers of a type at some offsets."""
+    raw = content[offsets[:, None] + np.arange(dtype.itemsize)]
+    return np.ascontiguousarray(raw).view(dtype).reshape(-1)

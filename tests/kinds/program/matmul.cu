@@ -40,6 +40,24 @@ static int written(const Vec &c) { return !writeNpy("C.npy", c.data(), M, N); }
 #define FREE cudaFree(A); cudaFree(B); cudaFree(C)
 //@ kernels: plain
 static int program() { DEVICE; LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c); }
+//@ kernels: one of three arrays emptied first
+static int program() {
+    ROOM(A, M * K); ROOM(B, K * N); ROOM(C, M * N); cudaMemset(C, 0, (M * N) * 4);
+    UP(A, a.data(), M * K); UP(B, b.data(), K * N);
+    LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c);
+}
+//@ kernels: two of three arrays emptied first
+static int program() {
+    ROOM(A, M * K); ROOM(B, K * N); ROOM(C, M * N); cudaMemset(B, 0, (K * N) * 4); cudaMemset(C, 0, (M * N) * 4);
+    UP(A, a.data(), M * K); UP(B, b.data(), K * N);
+    LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c);
+}
+//@ kernels: three of three arrays emptied first
+static int program() {
+    ROOM(A, M * K); ROOM(B, K * N); ROOM(C, M * N); cudaMemset(A, 0, (M * K) * 4); cudaMemset(B, 0, (K * N) * 4); cudaMemset(C, 0, (M * N) * 4);
+    UP(A, a.data(), M * K); UP(B, b.data(), K * N);
+    LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c);
+}
 //@ kernels: verified, ends where it is wrong
 static int program() {
     DEVICE; LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE;
@@ -232,4 +250,11 @@ static int program() {
     DEVICE; Vec r = by_host(), c(M * N); matMul<<<GRID>>>(A, B, C, 1, K, N); BACK(c.data(), C, N); FREE;
     for (int j = 0; j < N; ++j) if (c[j] != r[j]) return written(c);
     memcpy(&c[N], &r[N], (M - 1) * N * 4); return written(c);
+}
+//@ host: sent and passed on, with an array emptied first
+static int program() {
+    ROOM(D, 16); cudaMemset(D, 0, 64); DEVICE; LAUNCH;
+    Vec r = by_host(); ROOM(R, M * N); UP(R, r.data(), M * N);
+    copied<<<(M * N + 63) / 64, 64>>>(R, C, M * N); BACK(r.data(), C, M * N);
+    cudaFree(D); cudaFree(R); FREE; return written(r);
 }
