@@ -161,6 +161,14 @@ def test_a_right_function_earns_everything(graded: Graded, source: str, pointers
     assert [grade.score, grade.verdict, grade.error] == [100, Verdict.PASS, ""]
 
 
+def test_a_call_that_is_not_supported_here_costs_nothing(graded: Graded) -> None:
+    """That the process ends there is not the function's doing, and no item fails for it."""
+    source = ON_HOST.replace(BACK, "cudaArray_t array = nullptr; cudaFreeArray(array);\n    " + BACK)
+    grade = graded(source, "host")
+    assert {result.verdict for result in _results(grade).values()} <= {Verdict.PASS, Verdict.ERROR}
+    assert "not supported here: `cudaFreeArray`" in _results(grade)["memory"].message
+
+
 @pytest.mark.parametrize(
     ("source", "pointers"),
     [

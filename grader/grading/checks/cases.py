@@ -82,7 +82,8 @@ def our_trouble(case: CaseEvidence) -> str:
     """Reason why a case cannot be judged through no fault of the student; empty where it can."""
     if case.error:
         return case.error
-    if not case.completed and not case.findings and not case.too_much_work:
+    is_explained = case.findings or case.too_much_work or case.question
+    if not case.completed and not is_explained:
         return text_of("cut-short")
     return ""
 

@@ -186,7 +186,8 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
     remark = on_gpu(case.case for case in judged)
     if not failing:
         return ". ".join(filter(None, (text_of("all-right", count=total) + _verified(judged), remark)))
-    parts = [_how_many_right(total - len(failing), total)]
+    right = sum(case.verdict is Verdict.PASS for case in judged)
+    parts = [_how_many_right(right, total, total - right - len(failing))]
     quoted = _to_quote(failing)
     if quoted is not None and quoted.visible:
         wrong = wrong_comparison(quoted.case)
@@ -227,10 +228,11 @@ def _verified(judged: tuple[CaseVerdict, ...]) -> str:
     return text_of(name, elements=elements, close=close)
 
 
-def _how_many_right(right: int, total: int) -> str:
+def _how_many_right(right: int, total: int, undecided: int) -> str:
     if total == 1:
         return text_of("the-one-wrong")
-    return text_of("some-right", count=right, total=total) if right else text_of("none-right", total=total)
+    text = text_of("some-right", count=right, total=total) if right else text_of("none-right", total=total)
+    return text + (text_of("not-judged-cases", count=undecided) if undecided else "")
 
 
 def _quote(judged: CaseVerdict) -> str:

@@ -33,9 +33,14 @@ from grader.model import UNKNOWN_AUTHOR, Clause
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from grader.kinds.function.calling import FurtherCalls, LoggedCall
     from grader.kinds.function.draws import Draws
     from grader.model import CaseEvidence
+
+    Bytes = NDArray[np.uint8]
+    Mask = NDArray[np.bool_]
 
 FAILED = Clause("not-asked-who-computes")
 
@@ -232,4 +237,15 @@ class _Question:
             is_little = bool(live.sum() <= MOST * bytes_of(self.draws.both))
             return is_little, None if is_little else UNKNOWN_AUTHOR
         is_mixed = replays.exchanges_contents_alone(sent) and replays.has_stored_all(call)
-        return False, Clause("host-uses-own-inputs") if is_mixed else None
+        return False, self._adds_its_own(sent, sent != base, live) if is_mixed else None
+
+    def _adds_its_own(self, sent: Bytes, exchanged: Mask, live: Mask) -> Clause:
+        """Clause that the host uses its own inputs; unknown if it only multiplies what comes back.
+
+        Then it hands back zeros where zeros come back.
+        """
+        recorder = swapping(self.graded.entries, sent, exchanged, live, blank=True)
+        (call,) = self.further.with_inputs(self.case, [self.draws.base], recorder)
+        if call is not None and not any(call.left[name].any() for name in self.draws.expected):
+            return UNKNOWN_AUTHOR
+        return Clause("host-uses-own-inputs")

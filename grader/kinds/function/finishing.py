@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.base.precision import numbers
 from grader.base.records import mutable
-from grader.kinds.attempts.words import joined, mixed, types_of
+from grader.kinds.attempts.words import RUN, joined, mixed, types_of
 from grader.running.device.call_log import CallLog, entry_of
 from grader.running.device.device import Notes
 from grader.running.device.requests import CopyIn, ElapsedTime, Push
@@ -57,7 +57,7 @@ def combined(calls: Sequence[LoggedCall]) -> Mask:
 
 
 def is_right_finished(draws: Draws, content: Bytes, calls: Sequence[LoggedCall], operations: int) -> bool:
-    """True if sums, largest or smallest numbers of what came back in a replay are right.
+    """True if sums, differences, extremes or a multiple of what came back in a replay are right.
 
     ``content`` came back there; the ``calls`` (the graded one alone, or with one for each other part) show
     which bytes the host hands back. Of the ``operations`` that the result takes, few may be the host's own.
@@ -84,7 +84,20 @@ def is_right_finished(draws: Draws, content: Bytes, calls: Sequence[LoggedCall],
             *finished, other = (_finished(step, part, dtype, left[0].dtype) for part in contents)
             if all(map(_is_close, finished, left)):
                 return draws.is_exact({name: other.reshape(calls[0].left[name].shape)})
+        wanted = numbers(np.ma.filled(draws.exact[name][0], 0)).reshape(-1)
+        if contents[0].size == dtype.itemsize * wanted.size and wanted.size >= RUN:
+            *finished, other = map(partial(_multiple, dtype), contents, (*left, wanted))
+            if all(map(_is_close, finished, left)):
+                with np.errstate(all="ignore"):
+                    return draws.is_exact({name: other.astype(left[0].dtype)})
     return False
+
+
+def _multiple(dtype: np.dtype[Any], content: Bytes, like: NDArray[Any]) -> NDArray[Any]:
+    """The numbers times the one factor that brings them closest to others: the host has scaled its inputs."""
+    with np.errstate(all="ignore"):
+        own = content.view(dtype).astype(np.float64)
+        return own * float(own @ like.astype(np.float64) / (own @ own))
 
 
 def _backs(calls: Sequence[LoggedCall]) -> Iterator[Bytes]:
@@ -92,7 +105,7 @@ def _backs(calls: Sequence[LoggedCall]) -> Iterator[Bytes]:
 
 
 def _steps(count: int) -> Iterator[Step]:
-    for reduce in (np.add.reduce, np.maximum.reduce, np.minimum.reduce):
+    for reduce in (np.add.reduce, np.subtract.reduce, np.maximum.reduce, np.minimum.reduce):
         yield partial(_reduced, reduce, (-1, count), 0)
         yield partial(_reduced, reduce, (count, -1), 1)
 
@@ -119,8 +132,8 @@ class Swap(Notes):
     """Takes a call down whose device holds other inputs than the host has, as far as it shows nothing of it.
 
     The device gets ``sent`` in the place of what the host sends, where ``exchanged`` says so; the host gets
-    what came back in the graded call, but for what is ``live``. It may ask for few times of launches:
-    many could tell it numbers.
+    what came back in the graded call, but for what is ``live``, or zeros if that is ``blank``. It may ask for
+    few times of launches: many could tell it numbers.
     """
 
     memory: DeviceMemory
@@ -128,6 +141,7 @@ class Swap(Notes):
     sent: Bytes
     exchanged: Mask
     live: Mask
+    blank: bool
     log: CallLog
     _number: int = 0
     _in: int = 0
@@ -147,7 +161,9 @@ class Swap(Notes):
         if entry is None:
             return rows
         before, live = np.frombuffer(entry.content, np.uint8), self.live[self._out : self._out + rows.size]
-        return np.where(live, rows.reshape(-1), before).reshape(rows.shape)
+        return (
+            np.where(live, 0 if self.blank else rows.reshape(-1), before).reshape(rows.shape).astype(np.uint8)
+        )
 
     def note(self, message: Message) -> None:
         """Exchange what has come to the device, and take the request down."""
@@ -185,12 +201,12 @@ class Swap(Notes):
 
 
 def swapping(
-    graded: Sequence[LoggedRequest], sent: Bytes, exchanged: Mask, live: Mask
+    graded: Sequence[LoggedRequest], sent: Bytes, exchanged: Mask, live: Mask, *, blank: bool = False
 ) -> Callable[[Device], tuple[Swap, CallLog]]:
     """Makes one for a device."""
 
     def made(device: Device) -> tuple[Swap, CallLog]:
         log = CallLog(device.memory)
-        return Swap(device.memory, graded, sent, exchanged, live, log), log
+        return Swap(device.memory, graded, sent, exchanged, live, blank, log), log
 
     return made

@@ -18,8 +18,7 @@ import numpy as np
 from grader.base.records import frozen
 from grader.kinds.attempts.words import WORD, joined, mixed
 from grader.kinds.function.finishing import combined
-from grader.running.device.memory import BASE
-from grader.running.device.requests import LaunchKernel
+from grader.running.device.requests import CopyIn, CopyOut, Fill, LaunchKernel, Pull, Push
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
     Mask = NDArray[np.bool_]
 
-_POINTER, _DEVICE = 8, 1 << 40
-"""Bytes of a pointer, and the room above `BASE` in which device memory lies."""
+_POINTER = 8
+"""Bytes of a pointer."""
 
 _FEW = 0.1
 """Words that depend on all inputs, as a share of the elements that do: fewer are no result."""
@@ -59,6 +58,7 @@ class SentBeside:
         for size in (*shape, int(np.prod([int(size) for size in shape]))):
             extents |= {-(-int(size) >> power) for power in range(11)}
         sent, bounds = self.replays.sent(self.graded)
+        pointers = self._places_of_copies()
         for entry, (start, end) in zip(self.graded.entries, bounds, strict=True):
             content = sent[start:end]
             if not isinstance(entry.request, LaunchKernel):
@@ -68,9 +68,21 @@ class SentBeside:
             parameters, of_grid = np.split(content, [len(entry.request.parameters)])
             if not set(of_grid.view(np.uint32).tolist()) <= extents:
                 return True
-            if not set(_words_but_pointers(parameters).tolist()) <= shape | {0, 1}:
+            if not set(_words_but(pointers, parameters).tolist()) <= shape | {0, 1}:
                 return True
         return False
+
+    def _places_of_copies(self) -> NDArray[np.uint64]:
+        """Addresses that copies and fills begin at, and those of the arrays that the function is given.
+
+        Any other word may be a number that only looks like an address.
+        """
+        requests = [entry.request for entry in self.graded.entries]
+        places = [r.to for r in requests if isinstance(r, CopyIn)]
+        places += [r.source for r in requests if isinstance(r, CopyOut)]
+        places += [r.address for r in requests if isinstance(r, Push | Pull | Fill)]
+        places += self.replays.addresses_on_device()
+        return np.unique(np.array(places, np.uint64))
 
     def makes_result(self, first: LoggedCall, second: LoggedCall) -> bool:
         """True if the values computed, or the way of computing, change with words that depend on all inputs.
@@ -110,10 +122,10 @@ class SentBeside:
         return not np.array_equal(content[live], changed[live])
 
 
-def _words_but_pointers(parameters: Bytes) -> NDArray[np.uint32]:
-    """The words of a launch's parameters that are no part of a pointer to device memory."""
+def _words_but(pointers: NDArray[np.uint64], parameters: Bytes) -> NDArray[np.uint32]:
+    """The words of a launch's parameters that are no part of one of some pointers."""
     padded = np.zeros(-(-len(parameters) // _POINTER) * _POINTER, np.uint8)
     padded[: len(parameters)] = parameters
     pairs = padded.view(np.uint64)
-    rest = padded.view(np.uint32).reshape(-1, 2)[(pairs < BASE) | (pairs >= BASE + _DEVICE)]
+    rest = padded.view(np.uint32).reshape(-1, 2)[~np.isin(pairs, pointers)]
     return rest.reshape(-1)

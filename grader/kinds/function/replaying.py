@@ -209,14 +209,23 @@ class Replays:
         size, observation = self.interface.program.device_bytes, Observation(count_only=True)
         with closing(EmulatedDevice(self.built, self.file, "", size, work, observation)) as device:
             device.device.has_libraries = False
-            arguments = self.arguments(inputs)
-            arrays = [a for a in arguments if a.direction != "value" and self.interface.pointers == "device"]
+            arrays = self._arrays_on_device(inputs)
             for argument in arrays:
                 device.hold(argument, undefined=argument.direction == "out")
             back: list[bytes] = []
             ended = replayed(device.device, self.entries(sent, relayed, back), back)
             effort = effort_of([launched.run.counters for launched in device.runs])
             return Replayed(back, {a.name: device.held(a) for a in arrays}, effort) if ended else None
+
+    def addresses_on_device(self) -> list[int]:
+        """Addresses of the arrays in device memory that the function is given."""
+        arrays, size = self._arrays_on_device(self.graded.inputs), self.interface.program.device_bytes
+        with closing(EmulatedDevice(self.built, self.file, "", size, work=0)) as device:
+            return [device.hold(argument, undefined=False) for argument in arrays]
+
+    def _arrays_on_device(self, inputs: Arrays) -> list[Argument]:
+        on_device = self.interface.pointers == "device"
+        return [a for a in self.arguments(inputs) if on_device and a.direction != "value"]
 
     def arguments(self, inputs: Arrays) -> tuple[Argument, ...]:
         """Arguments of the function with these inputs."""

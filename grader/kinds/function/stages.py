@@ -263,15 +263,15 @@ def _why_cut_short(
 ) -> tuple[Finding, ...]:
     """Findings why the function did not return, or returned with the device broken.
 
-    The last mistake of the host is why it crashed, and the first is why it gave up. How it ends once a
-    launch was left out is not its doing.
+    The last mistake of the host is why it crashed, and the first is why it gave up. How it ends once a launch
+    was left out, or at a call that is not supported here, is not its doing.
     """
     mistakes = [f for f in findings_of_device if f.kind is FindingKind.HOST and f.severity is Severity.ERROR]
     gave_up = ended_by_itself(run)
     if mistakes and run.ending in ("exit", "signal") and run.returncode != DEVICE_FAILED:
         cause = mistakes[0] if gave_up else mistakes[-1]
         return (replace(cause, kind=FindingKind.FAULT, hazard=run.ending),)
-    if device is not None and device.left_out_a_launch:
+    if device is not None and (device.left_out_a_launch or device.unsupported):
         return ()
     if not gave_up:
         return ending(case, run, reason_alone=True)  # that the run was cut short is what the check says

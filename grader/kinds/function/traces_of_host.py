@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.base.records import frozen
 from grader.grading.oracle import expected_of
-from grader.kinds.attempts.words import joined, located, numbers_in, types_of
+from grader.kinds.attempts.words import RUN, joined, located, numbers_in, types_of
 from grader.kinds.function.calling import aligned
 from grader.kinds.function.finishing import combined
 from grader.model import Clause
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 REST = "rest-from-host"
 """The name of a clause: a part of the result comes from the device, and no more."""
 
-_HALF, _FEW, _BITS = 0.5, 0.1, 8
+_HALF, _FEW, _OF_EACH, _BITS = 0.5, 0.1, 2, 8
 """Shares of numbers or of work that say that all but chance, or all but nothing, is there; and requests that
 may spell out a number."""
 
@@ -83,18 +83,19 @@ class Traces:
         graded, *others = aligned([self.graded, first, second])
         if graded.back and len(graded.back) == len(self.graded.back):
             alike = replace(self, graded=graded, replays=replace(self.replays, graded=graded))
-            yield from alike.alike(*others)
+            yield from alike.alike(*others, of_one_form=False)
 
-    def alike(self, first: LoggedCall, second: LoggedCall) -> Iterator[Clause]:
-        """Signs in calls, request by request."""
+    def alike(self, first: LoggedCall, second: LoggedCall, *, of_one_form: bool = True) -> Iterator[Clause]:
+        """Signs in calls, request by request; calls not ``of_one_form`` may send the same in other types."""
         calls = [self.graded, first, second]
         elements = sum(array.size for name, array in self.graded.left.items() if name in self.draws.expected)
-        if self.draws.crossed:
-            if self._mixed(first, second) >= _HALF * self.draws.combined:
+        few = sum(array.size for array in self.draws.base.values()) < RUN  # a sign may be all that differs
+        if self.draws.crossed and not few:
+            if of_one_form and self._mixed(first, second) >= _HALF * self.draws.combined:
                 yield Clause("host-sends-result")
             if int(np.count_nonzero(combined(calls))) < _HALF * self.draws.combined:
                 yield Clause("nothing-computed-comes-back")
-        elif self._sends_outputs(calls) or self._sends_by_outputs(first):
+        if not self.draws.crossed and (self._sends_outputs(calls) or self._sends_by_outputs(first)):
             yield Clause("host-sends-result")
         if self.replays.interface.pointers == "host":
             yield from self._unplaced(calls, elements)
@@ -183,11 +184,12 @@ class Traces:
         return False
 
     def _little_work(self) -> Iterator[Clause]:
-        """Sign that launches do far less than the operation takes."""
+        """Sign that launches do far less than the operation takes, in whole numbers, too."""
         work = self.further.oracle.work
         needed = int(work(dict(self.case.case.shape)).get("flops", 0)) if work else 0
-        if self.graded.effort.flops < _FEW * needed:
-            values = (("operations", self.graded.effort.flops), ("needed", needed))
+        effort = self.graded.effort
+        if effort.flops < _FEW * needed and effort.instructions < _OF_EACH * needed:
+            values = (("operations", effort.flops), ("needed", needed))
             yield Clause("kernels-do-too-little", values)
 
     def _without_kernels(self) -> Iterator[Clause]:

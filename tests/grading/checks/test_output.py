@@ -291,6 +291,16 @@ def test_a_wrong_output_outweighs_an_error_of_ours_in_another_case(
     assert judge(item("output"), evidence(broken, case("c"))).verdict is Verdict.ERROR
 
 
+def test_cases_that_are_not_judged_are_not_counted_as_right(
+    item: Make, case: Make, comparison: Make, evidence: Make
+) -> None:
+    """They stand beside the right ones in the message."""
+    unknown = case("b", computed_by=UNKNOWN_AUTHOR)
+    cases = case("a", comparisons=(comparison(3),)), unknown, case("c")
+    message = judge(item("output"), evidence(*cases)).message
+    assert message.startswith("1 of 3 cases is right, 1 is not judged. ")
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 def test_a_question_about_who_computed_a_case_has_its_reason(
     item: Make, case: Make, evidence: Make, *, hidden: bool

@@ -633,3 +633,38 @@ void solve(ARGS) {
     tile<8, 8><<<dim3((N + 7) / 8, (M - m + 7) / 8), dim3(8, 8)>>>(a + m * K, b, c + m * N, M - m, K, N);
     BACK(C, c, M * N); cudaFree(a); cudaFree(b); cudaFree(c);
 }
+//@ A normalised by the host, and the result scaled back
+void solve(ARGS) {
+    float top = 0;
+    for (int i = 0; i < M * K; ++i) top = fmaxf(top, fabsf(A[i]));
+    std::vector<float> u(A, A + M * K);
+    for (float &x : u) x /= top ? top : 1;
+    ROOM(a, M * K); ROOM(b, K * N); ROOM(c, M * N);
+    UP(a, u.data(), M * K); UP(b, B, K * N);
+    product<<<GRID>>>(a, b, c, M, K, N);
+    BACK(C, c, M * N);
+    for (int i = 0; i < M * N; ++i) C[i] *= top ? top : 1;
+    cudaFree(a); cudaFree(b); cudaFree(c);
+}
+//@ the negative of A, and of the result
+void solve(ARGS) {
+    std::vector<float> u(M * K);
+    for (int i = 0; i < M * K; ++i) u[i] = -A[i];
+    ROOM(a, M * K); ROOM(b, K * N); ROOM(c, M * N);
+    UP(a, u.data(), M * K); UP(b, B, K * N);
+    product<<<GRID>>>(a, b, c, M, K, N);
+    BACK(C, c, M * N);
+    for (int i = 0; i < M * N; ++i) C[i] = -C[i];
+    cudaFree(a); cudaFree(b); cudaFree(c);
+}
+//@ positive and negative part, subtracted by the host
+void solve(ARGS) {
+    std::vector<float> p(M * K), q(M * K), d(M * N);
+    for (int i = 0; i < M * K; ++i) { p[i] = fmaxf(A[i], 0); q[i] = fmaxf(-A[i], 0); }
+    ROOM(a, M * K); ROOM(b, K * N); ROOM(c, M * N);
+    UP(b, B, K * N);
+    UP(a, p.data(), M * K); product<<<GRID>>>(a, b, c, M, K, N); BACK(C, c, M * N);
+    UP(a, q.data(), M * K); product<<<GRID>>>(a, b, c, M, K, N); BACK(d.data(), c, M * N);
+    for (int i = 0; i < M * N; ++i) C[i] -= d[i];
+    cudaFree(a); cudaFree(b); cudaFree(c);
+}
