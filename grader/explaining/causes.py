@@ -139,8 +139,10 @@ def mistake_behind(finding: Finding, context: SubmissionContext = NO_CONTEXT) ->
     if finding.kind is FindingKind.MISTAKE and finding.hazard in BY_REMARK:
         return BY_REMARK[SourceRemark(finding.hazard)]
     if finding.kind is FindingKind.OUT_OF_BOUNDS:
-        without_memory = finding.code in NO_MEMORY and context.allocates
-        return "pointer-without-memory" if without_memory else _out_of_bounds(finding, context)
+        if finding.code in NO_MEMORY and context.allocates:
+            return "pointer-without-memory"
+        is_negative = finding.access is not None and min(finding.access.index, default=0) < 0
+        return "index-before-start" if is_negative else _out_of_bounds(finding, context)
     if finding.kind is FindingKind.RACE:
         # Which order is missing is not known of a hidden case, whose data could have chosen it.
         return _stored_into_next_row(finding, context) or (_race(finding, context) if finding.hazard else "")

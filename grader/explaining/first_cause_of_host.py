@@ -11,7 +11,7 @@ from grader.model.messages import text_of
 from grader.model.mistakes import texts_of_course
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from grader.model import Assignment, CaseEvidence, CheckResult, Evidence, Finding, RubricItem
 
@@ -69,14 +69,23 @@ def _remarked(
         return None
     items = (result.item for result in shown if _is_of_results(result.item))
     item = next((item.id for item in items if item.looks_at(case.case)), "")
-    if item and case.program is not None and case.program.failed_call is not None:
-        return _with_texts(assignment, case.program.failed_call, item, main_file)
-    for finding in case.findings if item else ():
-        if finding.code in _REMARKS:
-            return _cause_of_host(finding, item, main_file)
-        if leaves_no_result(finding):
-            return _with_texts(assignment, finding, item, main_file)
-    return None
+    finding = next(_explaining(case), None) if item else None
+    if finding is None:
+        return None
+    if finding.code in _REMARKS:
+        return _cause_of_host(finding, item, main_file)
+    return _with_texts(assignment, finding, item, main_file)
+
+
+def _explaining(case: CaseEvidence) -> Iterator[Finding]:
+    """The remarks of a case that explain wrong results, the most certain first."""
+    if case.program is not None and case.program.failed_call is not None:
+        yield case.program.failed_call
+    for finding in case.findings:
+        if finding.code in _REMARKS or leaves_no_result(finding):
+            yield finding
+    if case.program is not None and not any(comparison.mistake for comparison in case.comparisons):
+        yield from case.program.work_left
 
 
 def _is_of_results(item: RubricItem) -> bool:

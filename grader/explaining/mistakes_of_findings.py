@@ -38,6 +38,7 @@ FIRST = (
     ),
     SuggestedMistake("guard-exchanged"),
     SuggestedMistake("pointer-without-memory"),
+    SuggestedMistake("index-before-start"),
     SuggestedMistake("row-length-of-store"),
     SuggestedMistake("row-length-of-load"),
     SuggestedMistake("store-into-next-row"),
@@ -86,6 +87,9 @@ OTHERS = (
     SuggestedMistake("function-ends-program", ending="exit"),
     SuggestedMistake("host-never-copied-back"),
     SuggestedMistake("call-failed"),
+    SuggestedMistake("addresses-sent"),
+    SuggestedMistake("index-unread"),
+    SuggestedMistake("part-left"),
 )
 """Mistakes that come after those, in the order of their findings."""
 

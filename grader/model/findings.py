@@ -171,6 +171,12 @@ class FindingCode(StrEnum):
     FUNCTION_ENDED_PROGRAM = "function-ended-program"
     FUNCTION_ORDER = "function-order"
     CALL_FAILED = "call-failed"
+    ADDRESSES_SENT = "addresses-sent"
+    """Addresses of the host where kernels expect numbers."""
+    PART_LEFT = "part-left"
+    """Too few threads changed only a part of an array."""
+    INDEX_UNREAD = "index-unread"
+    """Blocks or threads all do the same."""
     DEVICE_BROKEN = "device-broken"
     """The device reports an error after a function has returned."""
 

@@ -323,7 +323,8 @@ class ProgramRun:
     ``returncode`` is its exit status, or the number of the signal, negative. The streams are cut at their
     limit. ``files`` holds those of the files asked for that it left behind. ``reason`` says why it was
     stopped, where more is known of that than the limit; ``failed_call`` is the first call of the runtime that
-    failed: an error where the run came to no good end after it, else a remark.
+    failed: an error where the run came to no good end after it, else a remark. ``work_left`` are remarks
+    about launches that explain wrong results, and mean nothing where the results are right.
     """
 
     ending: str
@@ -334,6 +335,7 @@ class ProgramRun:
     seconds: float = 0.0
     reason: Clause | None = None
     failed_call: Finding | None = None
+    work_left: tuple[Finding, ...] = ()
 
 
 @frozen

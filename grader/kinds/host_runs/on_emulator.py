@@ -280,6 +280,40 @@ class EmulatedDevice:
             )
         )
 
+    def work_left(self) -> tuple[Finding, ...]:
+        """Remarks that explain wrong results: pointers that were sent, launches that leave work undone."""
+        work_left, names = self._launches.work_left, self._names()
+        remarks = []
+        for number, copy in self._memory.sent.items():
+            holds_numbers = number in self._launches.elements
+            if holds_numbers and copy.offset == 0 and self._source.copies_pointers(copy.caller):
+                array = names.get(number, "")
+                remarks.append(self._remark(FindingCode.ADDRESSES_SENT, copy.caller, (), array))
+        for unread in work_left.unread.values():
+            them = Clause("blocks" if unread.index.startswith("blockIdx") else "threads-of-a-block")
+            details: Named[Detail] = (
+                ("kernel", unread.kernel),
+                ("index", unread.index),
+                ("count", unread.count),
+                ("them", (them,)),
+            )
+            remarks.append(self._remark(FindingCode.INDEX_UNREAD, unread.caller, details))
+        for part in work_left.parts_left(self._memory):
+            details = (
+                ("kernel", part.kernel),
+                ("missing", part.missing),
+                ("total", part.total),
+                ("first", part.first),
+            )
+            array = names.get(part.allocation, "")
+            remarks.append(self._remark(FindingCode.PART_LEFT, part.caller, details, array))
+        return tuple(remarks)
+
+    def _remark(self, code: FindingCode, caller: int, details: Named[Detail], array: str = "") -> Finding:
+        file, line = self._source.file_of(caller), self._source.line_of(caller)
+        remark = Finding(FindingKind.HOST, severity=Severity.INFO, file=file, line=line, code=code)
+        return worded(replace(remark, address=array, details=details))
+
     def _last_call(self) -> tuple[Clause, ...]:
         """Last place where the program called the device; empty where the line is not known."""
         caller = self.device.last_caller
@@ -310,7 +344,7 @@ class EmulatedDevice:
 
     def _names(self) -> dict[int, str]:
         """The names of all allocations by their number, given in that order: calls on one line take turns."""
-        allocations = (*self._memory.live.values(), *self._memory.freed.values())
+        allocations = self._memory.all_ever()
         return {a.number: self._source.name_of(a) for a in sorted(allocations, key=lambda a: a.number)}
 
     def _at_the_end(self, *, succeeded: bool) -> Iterator[HostMistake]:
@@ -330,7 +364,7 @@ class EmulatedDevice:
             yield HostMistake(HostCode.NEVER_COPIED_BACK, caller, details=of_kernel)
         if self.device.printed:
             yield HostMistake(HostCode.OUTPUT_LOST, 0)
-        for allocation in (*self._memory.live.values(), *self._memory.freed.values()):
+        for allocation in self._memory.all_ever():
             copies = self._memory.sent_back.get(allocation.number, set())
             element = self._launches.elements.get(allocation.number, 0)
             mistake = sent_back_in_elements(allocation, element, copies)

@@ -354,7 +354,7 @@ class _Runner:
         run = program_run(result, longer)
         in_time = run.ending != Status.TIME
         reason = None if in_time else device.why_host_was_stopped(seconds)
-        run = replace(run, reason=reason, failed_call=device.failed_call(run))
+        run = replace(run, reason=reason, failed_call=device.failed_call(run), work_left=device.work_left())
         too_much = device.too_much_work(run.seconds, interface.seconds, in_time=in_time)
         undecided = _undecided(too_much) if too_much else ()
         if too_much and not in_time:

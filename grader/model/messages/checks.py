@@ -68,6 +68,8 @@ _OUTPUT: Mapping[str, str] = {
     "the-one-wrong": "the one case is wrong",
     "some-right": "{count} of {total} cases are right",
     "some-right-one": "{count} of {total} cases is right",
+    "not-judged-cases": ", {count} are not judged",
+    "not-judged-cases-one": ", {count} is not judged",
     "none-right": "none of {total} cases is right",
     "compared": " ({elements}, {close})",
     "compared-visible": " (in the visible ones {elements}, {close})",

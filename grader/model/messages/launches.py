@@ -41,6 +41,17 @@ _FAULTS: Mapping[FindingCode, str] = {
         "`{function}` is right when it is called with ({taken}), but the assignment calls it with ({passed})"
     ),
     FindingCode.CALL_FAILED: "{call} fails with “{error}”{sizes}{then}",
+    FindingCode.ADDRESSES_SENT: (
+        "{array} is sent addresses of the host's memory: the source is an array of pointers, and the numbers "
+        "that they point to lie elsewhere"
+    ),
+    FindingCode.PART_LEFT: (
+        "`{kernel}` leaves {missing:,} of {total:,} elements of {array} as they were, the first is "
+        "{array}[{first}]"
+    ),
+    FindingCode.INDEX_UNREAD: (
+        "`{kernel}` never reads `{index}`, so {count:,} {them} of this launch all do the same"
+    ),
     FindingCode.DEVICE_BROKEN: "once the function has returned, the device reports: {error}",
 }
 """Sentences for a visible case, by code, with fields for the finding's data."""
@@ -52,6 +63,8 @@ _FAULTS_CLAUSES: Mapping[str, str] = {
     "asks-for": ", for it asks for {bytes:,} bytes of device memory, and the device has {limit:,}",
     "then-status": "; after it the program ends with status {status}",
     "then-gives-up": "; after it the program crashes",
+    "blocks": "blocks",
+    "threads-of-a-block": "threads of each block",
     "then-goes-on": "; nothing was done, and the program goes on",
     "some-function": "a function",
     "block": "block",

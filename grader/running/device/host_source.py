@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from grader.base.cpp import CppText
+from grader.base.cpp import CppText, declared_name
 from grader.base.records import mutable
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ _ALLOCATING = {
 }
 _CALL = re.compile(r"\b(cuda[A-Z]\w*)[ \t]*(?:<[^<>]*>[ \t]*)?\(")
 _OF_ERRORS = {"cudaGetErrorName", "cudaGetErrorString", "cudaGetLastError", "cudaPeekAtLastError"}
+_SOURCES = {"cudaMemcpy": 1, "cudaMemcpyAsync": 1, "cudaMemcpy2D": 2, "cudaMemcpy2DAsync": 2}
+"""Position of the source among the arguments of a copy."""
+_TO_POINTERS = 2
 _AROUND = {"cast_expression": "value", "pointer_expression": "argument", "parenthesized_expression": ""}
 
 
@@ -40,6 +43,7 @@ class HostSource:
     others: tuple[HostSource, ...] = ()
     """The further files of the program."""
     _names: Mapping[int, list[str]] | None = field(default=None)
+    _pointer_copies: frozenset[int] | None = field(default=None)
     _callers: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Calls that have allocated something, by line, in the order of their first time."""
     _given: dict[int, str] = field(default_factory=dict)
@@ -71,6 +75,17 @@ class HostSource:
             return False
         statement = "\n".join(source.text.splitlines()[line - 1 : line + 2]).partition(";")[0]
         return "sizeof" in statement
+
+    def copies_pointers(self, caller: int) -> bool:
+        """True if what a copy takes is declared as an array of pointers, or is the address of a pointer."""
+        return self.line_of(caller) in self._of(caller).pointer_copies
+
+    @property
+    def pointer_copies(self) -> frozenset[int]:
+        """The lines of such copies."""
+        if self._pointer_copies is None:
+            self._pointer_copies = lines_copying_pointers(self.text)
+        return self._pointer_copies
 
     def _of(self, caller: int) -> HostSource:
         return next((source for source in self.others if caller in source.call_lines), self)
@@ -123,6 +138,43 @@ def allocated_names(text: str) -> Mapping[int, list[str]]:
             for line in range(call.start_point[0] + 1, call.end_point[0] + 2):
                 names[line].append(name)
     return names
+
+
+def lines_copying_pointers(text: str) -> frozenset[int]:
+    """The lines of copies that take an array of pointers, as it is declared, or a pointer by its address."""
+    source = CppText(text)
+    pointers: dict[str, int] = {}
+    lines: set[int] = set()
+    for node in source.nodes("declaration", "parameter_declaration", "call_expression"):
+        if node.type == "call_expression":
+            taken = _taken_by_copy(source, node)
+            bare = _bare(taken)
+            is_address = source.of(taken).startswith("&")
+            if bare is not None and pointers.get(source.of(bare), 0) + is_address >= _TO_POINTERS:
+                lines |= set(range(node.start_point.row + 1, node.end_point.row + 2))
+        for declarator in node.children_by_field_name("declarator"):
+            pointers[source.of(declared_name(declarator))] = _pointers_to(declarator)
+    return frozenset(lines)
+
+
+def _taken_by_copy(source: CppText, call: Node) -> Node | None:
+    """What a call copies from; None if it is no copy."""
+    position = _SOURCES.get(source.of(call.child_by_field_name("function")))
+    arguments = call.child_by_field_name("arguments")
+    given = arguments.named_children if arguments is not None else []
+    return given[position] if position is not None and position < len(given) else None
+
+
+def _pointers_to(declarator: Node) -> int:
+    """How many pointers lead to a value: `T **p` and `T *p[n]` have two, `T *p` has one, `T p[m][n]` none."""
+    if declarator.type == "init_declarator":
+        inner = declarator.child_by_field_name("declarator")
+        return _pointers_to(inner) if inner is not None else 0
+    if declarator.type != "pointer_declarator":
+        return 0
+    inner = declarator.child_by_field_name("declarator")
+    leads_on = inner is not None and inner.type in ("pointer_declarator", "array_declarator")
+    return 2 if leads_on else 1
 
 
 def _bare(node: Node | None) -> Node | None:

@@ -30,6 +30,7 @@ from grader.running.device.observation import EndedLaunch, KernelRun, MemoryImag
 from grader.running.device.requests import Sharing
 from grader.running.device.streams import Use, marked
 from grader.running.device.watched_launches import LaunchLog, RecordedLaunch, SeenLaunch, numbers_in
+from grader.running.device.work_left import WorkLeft
 from grader.simulation.emulator.launch import STEPS
 from grader.simulation.emulator.linking.program import function_addresses, initial_bytes
 from grader.simulation.emulator.memory.layout import takes_memory
@@ -100,6 +101,7 @@ class EmulatedLaunches:
     variables: dict[tuple[int, str], DeviceAllocation] = field(default_factory=dict)
     elements: dict[int, int] = field(default_factory=dict)
     """Bytes of an element of each allocation that a kernel was given, by its number."""
+    work_left: WorkLeft = field(default_factory=WorkLeft)
     shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """The extents of arrays that are known to have several, by where they start."""
     _files: Named[Build] = ()
@@ -194,9 +196,11 @@ class EmulatedLaunches:
         trial = self._kernel(kernel).last_trial
         if trial is not None:
             self.observation.after(EndedLaunch(self.runs[-1], trial, self._image))
+        name = read_name(kernel.name).name
         if not request.cooperative and self._waits_for_its_grid(kernel, run):
-            details = (("kernel", read_name(kernel.name).name),)
+            details = (("kernel", name),)
             self.note(HostMistake(HostCode.NOT_COOPERATIVE, caller, details=details))
+        self.work_left.launched(self._modules[kernel.module], kernel.name, name, caller, launch)
         changed = self._keep(run)
         self._note_sizes(kernel, launch, arguments, run)
         if self.log is not None and run.completed:
@@ -224,15 +228,9 @@ class EmulatedLaunches:
         self, kernel: LoadedKernel, launch: Launch, arguments: tuple[Argument, ...], run: Run
     ) -> None:
         """Note the sizes of the launch's arrays that count elements, and how long an element of each is."""
-        arrays = []
-        for pointer in self._pointers(kernel, arguments):
-            allocation = None if pointer is None else self.memory.starting_at(pointer.address)
-            if pointer is None or pointer.dtype is None or allocation is None:
-                continue
-            if allocation.owner is Owner.PROGRAM:
-                arrays.append(PointedArray(allocation, self.name_of(allocation), pointer.dtype))
-                self.elements[allocation.number] = pointer.dtype.itemsize
+        arrays = list(self._arrays_of_numbers(kernel, arguments))
         for array in arrays:
+            self.elements[array.allocation.number] = array.element
             held = self.memory.bytes[array.allocation.start : array.allocation.end]
             fill = filled_in_bytes(array, self.memory.filled, held)
             if fill is not None:
@@ -243,6 +241,17 @@ class EmulatedLaunches:
         numbers = numbers_in(np.asarray(argument.value).tobytes() for argument in arguments)
         for mistake in sizes_in_elements(name, launch, numbers, arrays, run, self.memory.sent):
             self.note(mistake)
+
+    def _arrays_of_numbers(
+        self, kernel: LoadedKernel, arguments: tuple[Argument, ...]
+    ) -> Iterator[PointedArray]:
+        """The program's allocations to whose start the arguments of a launch point, as numbers."""
+        for pointer in self._pointers(kernel, arguments):
+            allocation = None if pointer is None else self.memory.starting_at(pointer.address)
+            if pointer is None or pointer.dtype is None or allocation is None:
+                continue
+            if allocation.owner is Owner.PROGRAM:
+                yield PointedArray(allocation, self.name_of(allocation), pointer.dtype)
 
     def _record(
         self,
@@ -463,6 +472,9 @@ class EmulatedLaunches:
             start = int(name)
             allocation = self.memory.live[start]
             kept = self.memory.bytes[start : allocation.end]
+            if start in self._image.types:
+                element = self._image.types[start].itemsize
+                self.work_left.changed(allocation, element, kept, content.reshape(-1).view(np.uint8))
             if allocation.sharing is not Sharing.DEVICE and not np.array_equal(kept, content.view(np.uint8)):
                 changed.append(allocation.number)
             kept[:] = content.view(np.uint8)

@@ -204,6 +204,10 @@ class DeviceMemory:
         if allocation is not None:
             self.filled[allocation.number] = value, caller
 
+    def all_ever(self) -> tuple[DeviceAllocation, ...]:
+        """All allocations, those that were freed behind the others."""
+        return (*self.live.values(), *self.freed.values())
+
     @property
     def is_shared(self) -> bool:
         """True if the host reaches any of it by its address."""
