@@ -57,12 +57,16 @@ SECONDS, TIMES = 2.0, 2
 """Most seconds that each further call may take, and the same as a multiple of the graded call's time."""
 
 
+_TIME_BYTES = 4
+"""Bytes of an elapsed time, by which kernels can say something to the host."""
+
+
 @frozen(eq=False)
 class LoggedCall:
     """A call that came to its end: its inputs, what it asked of its device, and the arrays that it left.
 
     ``work`` is what its launches took, with those that look for hazards, ``effort`` what their threads did,
-    and ``printed`` how many bytes of text: the host may read them, too.
+    and ``printed`` how many bytes of text and of elapsed times: the host may read them, too.
     """
 
     inputs: Arrays
@@ -160,7 +164,7 @@ class Taken:
                     evidence,
                     work=sum(run.work for run in runs),
                     effort=effort_of([run.counters for run in runs]),
-                    printed=sum(len(run.printed) for run in runs),
+                    printed=sum(len(run.printed) for run in runs) + _TIME_BYTES * device.device.times_asked,
                 )
         return evidence
 
@@ -225,7 +229,15 @@ class FurtherCalls:
         assignment = replace(self.plan.assignment, interface=interface)
         plan = replace(self.plan, assignment=assignment, cases=cases, baselines=(), feedback=False)
         observation = Observation(count_only=True, idle=idle)
-        ran = run_cases(plan, self.submission, self.built, self.tools, task, observation=observation)
+        ran = run_cases(
+            plan,
+            self.submission,
+            self.built,
+            self.tools,
+            task,
+            observation=observation,
+            graded_seconds=self.program.seconds,
+        )
         return ran.cases
 
     def with_inputs(

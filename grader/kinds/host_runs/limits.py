@@ -49,17 +49,22 @@ def limits_of(interface: ProgramInterface, *, on_gpu: bool, emulated: bool = Fal
     shared = interface.device_bytes if emulated else 0
     return Limits(
         wall_seconds=interface.seconds,
-        cpu_seconds=math.ceil(interface.seconds * _CORES),
+        cpu_seconds=cpu_seconds(interface.seconds),
         memory_bytes=0 if on_gpu else interface.memory_bytes + stacks + shared,
         total_bytes=interface.memory_bytes + driver + shared,
         processes=PROCESSES,
     )
 
 
+def cpu_seconds(seconds: float) -> int:
+    """Processor time of a run that may take some seconds; a process can ask for it (getrlimit(2))."""
+    return math.ceil(seconds * _CORES)
+
+
 def shorter(interface: ProgramInterface, limits: Limits) -> Limits:
     """The limits of a case that comes after some that did not end."""
     seconds = min(max(_AFTER_HANGS * interface.seconds, _AT_LEAST_SECONDS), interface.seconds)
-    return replace(limits, wall_seconds=seconds, cpu_seconds=math.ceil(seconds * _CORES))
+    return replace(limits, wall_seconds=seconds, cpu_seconds=cpu_seconds(seconds))
 
 
 def with_launches(limits: Limits, interface: ProgramInterface) -> Limits:
@@ -72,6 +77,6 @@ def with_launches(limits: Limits, interface: ProgramInterface) -> Limits:
     return replace(
         limits,
         wall_seconds=max(seconds + emulating, interface.seconds + _AT_LEAST_SECONDS),
-        cpu_seconds=math.ceil(interface.seconds * _CORES),
+        cpu_seconds=max(limits.cpu_seconds, cpu_seconds(interface.seconds)),
         own_seconds=seconds,
     )

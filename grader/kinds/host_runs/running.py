@@ -25,7 +25,7 @@ from grader.grading.checks.program_cases import (
 from grader.grading.checks.traffic import TrafficCheck
 from grader.kinds import kind_of, not_built
 from grader.kinds.host_runs.builds import Builds, Ran, Trials, repaired
-from grader.kinds.host_runs.limits import THREADS, limits_of, shorter, with_launches
+from grader.kinds.host_runs.limits import THREADS, cpu_seconds, limits_of, shorter, with_launches
 from grader.kinds.host_runs.on_emulator import EmulatedDevice, sums
 from grader.kinds.host_runs.too_large import STEPS_A_SECOND
 from grader.kinds.plan import size
@@ -200,13 +200,16 @@ def run_cases(
     gpu: Gpu | None = None,
     *,
     observation: Observation | None = None,
+    graded_seconds: float = 0.0,
 ) -> Ran:
     """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
 
     Visible cases are run first: what they come to must not depend on how long hidden ones took, or failed.
-    ``observation`` is what is wanted of launches, if that does not follow from the plan.
+    ``observation`` is what is wanted of launches, if that does not follow from the plan. With
+    ``graded_seconds`` a process is told the processor time of a graded run, so that it cannot know a trial.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None, emulated=bool(built.ptx))
+    limits = replace(limits, cpu_seconds=max(limits.cpu_seconds, cpu_seconds(graded_seconds)))
     order = sorted(range(len(plan.cases)), key=lambda number: not plan.cases[number].is_visible)
     ordered = [plan.cases[number] for number in order]
     cases: list[CaseEvidence] = []

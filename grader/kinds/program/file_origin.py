@@ -139,7 +139,15 @@ class FileOrigins:
         plan = replace(self.plan, assignment=assignment, cases=(case.case,), baselines=(), feedback=False)
         task = LoggingTask(self.task, lambda _: Altering(alteration, masks))
         observation = Observation(count_only=True)
-        ran = run_cases(plan, self.submission, self.built, self.tools, task, observation=observation)
+        ran = run_cases(
+            plan,
+            self.submission,
+            self.built,
+            self.tools,
+            task,
+            observation=observation,
+            graded_seconds=program.seconds,
+        )
         return ran.cases[0].program
 
     def returned(self, entries: Sequence[LoggedRequest], *, marks_stores: bool = False) -> list[Returned]:

@@ -287,6 +287,7 @@ def _elapsed(device: Device, message: ElapsedTime, caller: int) -> Reply:
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     if device.waits in (start.waits, end.waits):
         device.note(HostMistake(HostCode.EVENT_NOT_WAITED_FOR, caller))
+    device.times_asked += 1
     return CudaError.SUCCESS, struct.pack("<f", 1000 * (end.seconds - start.seconds))
 
 

@@ -157,6 +157,8 @@ class Device:
     """An error of a launch that the program is given when it waits."""
     broken: CudaError = CudaError.SUCCESS
     printed: bytearray = field(default_factory=bytearray)
+    times_asked: int = 0
+    """Elapsed times that the host was given."""
     complaints: bytearray = field(default_factory=bytearray)
     most_printed: int = PRINTED_BYTES
     mistakes: list[HostMistake] = field(default_factory=list)

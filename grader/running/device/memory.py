@@ -252,11 +252,11 @@ class DeviceMemory:
         extent = pitch * (height - 1) + width
         if allocation is None or (height > 1 and pitch < width) or address - BASE + extent > allocation.end:
             return None
-        return _strided(self.bytes, address - BASE, pitch, width, height)
+        return rows_in(self.bytes, address - BASE, pitch, width, height)
 
     def rows_written(self, address: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:
         """Mask of the bytes of such rows that hold a value, in the same shape."""
-        return _strided(self.written, address - BASE, pitch, width, height)
+        return rows_in(self.written, address - BASE, pitch, width, height)
 
     def close(self) -> None:
         """Give the memory back to this machine: a device is part of cycles, which are collected late."""
@@ -313,8 +313,8 @@ def _untouched(size: int) -> NDArray[np.uint8]:
     return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE), np.uint8)
 
 
-def _strided(array: NDArray[np.uint8], start: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:
-    """A view of rows, without a copy."""
+def rows_in(array: NDArray[np.uint8], start: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:
+    """View of rows of ``width`` bytes, each ``pitch`` behind the one before, without a copy."""
     if height == 1:
         return array[start : start + width].reshape(1, width)
     return np.lib.stride_tricks.as_strided(array[start:], (height, width), (pitch, 1))

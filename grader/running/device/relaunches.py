@@ -15,7 +15,7 @@ import numpy as np
 from grader.base.errors import PtxSyntaxError, UnsupportedPtx
 from grader.base.records import frozen, mutable
 from grader.running.backends.emulated_kernel import EmulatedKernel
-from grader.running.device.memory import BASE
+from grader.running.device.memory import BASE, rows_in
 from grader.running.device.watched_launches import DeviceCopy, HostWrite, RecordedLaunch
 
 if TYPE_CHECKING:
@@ -180,15 +180,12 @@ class Again:
 
     def _copy_within(self, event: DeviceCopy, exchanged: tuple[Exchange, ...]) -> None:
         message, kept = event.message, [self._memory[one.part].copy() for one in exchanged]
-        rows = [
-            self._memory[source : source + message.width].copy()
-            for source in (
-                message.source - BASE + row * message.source_pitch for row in range(message.height)
-            )
-        ]
-        for number, row in enumerate(rows):
-            to = message.to - BASE + number * message.to_pitch
-            self._memory[to : to + message.width] = row
+        shape = message.width, message.height
+        for start, pitch in ((message.source, message.source_pitch), (message.to, message.to_pitch)):
+            if start - BASE + (message.height - 1) * pitch + message.width > len(self._memory):
+                raise ValueError("a copy leaves the device memory that was recorded")
+        source = rows_in(self._memory, message.source - BASE, message.source_pitch, *shape)
+        rows_in(self._memory, message.to - BASE, message.to_pitch, *shape)[:] = source.copy()
         for one, content in zip(exchanged, kept, strict=True):
             self._memory[one.part] = content
 

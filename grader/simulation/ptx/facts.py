@@ -24,7 +24,7 @@ from grader.simulation.ptx.nodes import Symbol, Tuple, leaves
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from grader.simulation.ptx.nodes import Function, Instruction, Module, Operand
+    from grader.simulation.ptx.nodes import Function, Instruction, Module, Operand, Variable
 
 NO_LIBRARY = ("vprintf", "__assertfail", "malloc", "__nv_aligned_device_malloc", "free")
 """Functions of the device's own system: printing, assertions and the heap."""
@@ -175,6 +175,12 @@ def reachable_symbols(module: Module, entry: str) -> frozenset[str]:
 def _symbols(operand: Operand) -> Iterator[str]:
     """The names of variables and functions in an operand."""
     return (leaf.name for leaf in leaves(operand) if isinstance(leaf, Symbol))
+
+
+def used_locals(function: Function) -> list[Variable]:
+    """The local variables of a function that its instructions name: ptxas gives the others no memory."""
+    names = {name for ins in function.body for operand in ins.operands for name in _symbols(operand)}
+    return [v for v in function.variables if v.space == "local" and v.name in names]
 
 
 def reachable_functions(module: Module, entry: str) -> list[Function]:

@@ -40,6 +40,10 @@ extern "C" __global__ void local_past_end(float* A, int n) {
     for (int k = 0; k < n; ++k) mine[k * 1000] = A[k];  // local past end
     A[0] = mine[0];
 }
+extern "C" __global__ void unused_local(float* A) {
+    asm volatile("{ .local .align 4 .b8 unused[1073741824]; }");
+    A[threadIdx.x] = 1.0f;
+}
 extern "C" __global__ void misaligned(char* A) {
     *(int*)(A + 2 * threadIdx.x) = 7;  // misaligned int
 }
@@ -222,6 +226,13 @@ def test_initialisation_is_known_byte_by_byte(kernels: Compiled) -> None:
     found = only(kernels.run("reads_unset_byte", (1, 1, 1), (32, 1, 1), zeros(32, dtype="uint8")))
     assert found.kind is FindingKind.UNINITIALISED
     assert (found.thread, found.address, found.count) == ((4, 0, 0), "tile[9]", 1)
+
+
+def test_a_local_array_that_nothing_uses_takes_no_memory(kernels: Compiled) -> None:
+    """Neither on a device, where 512 KiB are the limit of a thread."""
+    result = kernels.run("unused_local", (1, 1, 1), (32, 1, 1), zeros(32))
+    assert result.completed
+    assert result.findings == ()
 
 
 def test_an_element_of_a_local_array_that_was_not_set_is_uninitialised(kernels: Compiled) -> None:

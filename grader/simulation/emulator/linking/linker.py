@@ -22,7 +22,7 @@ from grader.simulation.emulator.linking.link import OF_LANES, FunctionScope, Lin
 from grader.simulation.emulator.linking.provenance import registers_used
 from grader.simulation.emulator.machine.state import Code
 from grader.simulation.ptx import Address, Immediate, Register, Symbol
-from grader.simulation.ptx.facts import COUNTED, MBARRIER_WAITS
+from grader.simulation.ptx.facts import COUNTED, MBARRIER_WAITS, used_locals
 from grader.simulation.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
@@ -138,11 +138,10 @@ def flops_of(instruction: Instruction) -> int:
 def local_layout(function: Function) -> tuple[dict[str, int], int]:
     """The offsets of a function's local variables in its frame, and the bytes of the frame."""
     offsets, end = dict[str, int](), 0
-    for variable in function.variables:
-        if variable.space == "local":
-            end = -(-end // variable.align) * variable.align
-            offsets[variable.name] = end
-            end += variable.size
+    for variable in used_locals(function):
+        end = -(-end // variable.align) * variable.align
+        offsets[variable.name] = end
+        end += variable.size
     return offsets, -(-end // 16) * 16
 
 

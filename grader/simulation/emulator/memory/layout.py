@@ -27,6 +27,7 @@ from grader.simulation.emulator.memory.memory import (
 )
 from grader.simulation.emulator.naming import SharedArray
 from grader.simulation.ptx import Symbol, Tuple
+from grader.simulation.ptx.facts import used_locals
 from grader.simulation.ptx.nodes import TYPE_BYTES
 from grader.simulation.ptx.parser import symbol_called, symbol_name
 
@@ -348,8 +349,7 @@ def _called(function: Function) -> set[str]:
 
 def _frame_bytes(function: Function) -> int:
     """Local memory of one activation, with the bytes that aligning it may take."""
-    variables = [variable for variable in function.variables if variable.space == "local"]
-    return -(-sum(variable.size + variable.align - 1 for variable in variables) // 16) * 16
+    return -(-sum(variable.size + variable.align - 1 for variable in used_locals(function)) // 16) * 16
 
 
 class LocalArray(NamedTuple):
