@@ -161,9 +161,8 @@ class Swap(Notes):
         if entry is None:
             return rows
         before, live = np.frombuffer(entry.content, np.uint8), self.live[self._out : self._out + rows.size]
-        return (
-            np.where(live, 0 if self.blank else rows.reshape(-1), before).reshape(rows.shape).astype(np.uint8)
-        )
+        held = np.zeros_like(before) if self.blank else rows.reshape(-1)
+        return np.where(live, held, before).reshape(rows.shape)
 
     def note(self, message: Message) -> None:
         """Exchange what has come to the device, and take the request down."""

@@ -220,6 +220,8 @@ class Replays:
     def addresses_on_device(self) -> list[int]:
         """Addresses of the arrays in device memory that the function is given."""
         arrays, size = self._arrays_on_device(self.graded.inputs), self.interface.program.device_bytes
+        if not arrays:  # no device is made for nothing
+            return []
         with closing(EmulatedDevice(self.built, self.file, "", size, work=0)) as device:
             return [device.hold(argument, undefined=False) for argument in arrays]
 
