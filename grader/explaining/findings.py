@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 MOST_HINTS = 1
 """Hints at once: one idea is tried at a time, and what else is wrong shows the next time."""
 
+_MOST_LINES = 8
+"""Lines that a sentence names."""
+
 LINES = frozenset({"at", "other_at", "around", "between"})
 """Placeholders of an explanation that name its lines."""
 
@@ -133,7 +136,11 @@ def _at_lines(lines: tuple[int, ...], course_texts: Texts) -> str:
 
 
 def _line_numbers(lines: tuple[int, ...], course_texts: Texts) -> str:
-    return _joined_names([str(line) for line in lines], course_texts)
+    """`2, 3 and 5`; of more than `_MOST_LINES` the first ones, and that there are others."""
+    numbers = [str(line) for line in lines]
+    if len(numbers) > _MOST_LINES:
+        numbers[_MOST_LINES - 1 :] = [course_texts.phrase("others")]
+    return _joined_names(numbers, course_texts)
 
 
 def _joined_names(words: list[str], course_texts: Texts) -> str:

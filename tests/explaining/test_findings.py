@@ -343,3 +343,10 @@ def test_no_guard_helps_a_pointer_without_memory(*, runs_host_code: bool) -> Non
     (diagnosis,) = explain_findings([nowhere], (), context)
     expected = "pointer-without-memory" if runs_host_code else "store-out-of-bounds"
     assert diagnosis.mistake == expected
+
+
+def test_of_very_many_lines_the_first_ones_are_named() -> None:
+    """A sentence with eight hundred numbers is not read."""
+    (suggested,) = explain_findings([race("WAW", line, line + 1) for line in range(1, 801)])
+    assert " lines 1, 2, 3, 4, 5, 6, 7 and others" in suggested.explanation
+    assert "800" not in suggested.explanation + suggested.hint

@@ -12,8 +12,9 @@ import pytest
 
 from grader.model import FindingKind
 from grader.simulation.emulator.machine.machine import Machine
+from grader.simulation.emulator.machine.state import Allowance, TooMuchHeldError
 from grader.simulation.emulator.races import AccessLog
-from grader.simulation.emulator.races.conflicts import find_conflicts
+from grader.simulation.emulator.races.conflicts import MOST_PAIRS, Conflict, KnownPairs, find_conflicts
 from grader.simulation.emulator.races.rows import ATOMIC, READ, WRITE, Rows
 from tests.simulation.emulator import nvcc
 from tests.simulation.emulator.labelled import Kernel, finding_key, findings, kernels, sources
@@ -104,9 +105,32 @@ def rows(*accesses: tuple[int, int, int, int, int]) -> Rows:
     return Rows(cell, lane, nothing, lane // 32, site, kind, when, nothing, nothing, value)
 
 
+def conflicts_of(rows: Rows) -> list[Conflict]:
+    """The pairs of sites that race, in a launch of their own."""
+    return find_conflicts(rows, KnownPairs(), Allowance())
+
+
+def test_of_very_many_racing_lines_some_pairs_are_described_and_the_rest_costs_little() -> None:
+    """A thousand stores by two threads are half a million pairs."""
+    stores = [(0, lane, site, WRITE, site) for site in range(1, 1001) for lane in (0, 40)]
+    known = KnownPairs()
+    conflicts = find_conflicts(rows(*stores), known, Allowance())
+    assert len({(c.site, c.other_site) for c in conflicts}) == MOST_PAIRS
+    later = rows((0, 0, 1, WRITE, 1), (0, 40, 1, WRITE, 2), (1, 0, 5000, WRITE, 3), (1, 40, 5001, WRITE, 4))
+    assert [(c.site, c.other_site) for c in find_conflicts(later, known, Allowance())] == [(1, 1)]
+
+
+def test_looking_for_a_race_among_very_many_accesses_spends_from_the_allowance() -> None:
+    """One thread that stores a thousand times races with nobody; that takes as much looking."""
+    stores = rows(*((0, 0, site, WRITE, site) for site in range(1, 1001)))
+    assert not conflicts_of(stores)
+    with pytest.raises(TooMuchHeldError):
+        find_conflicts(stores, KnownPairs(), Allowance(left=10))
+
+
 def test_two_lines_may_race_in_either_order_on_different_cells() -> None:
     """Written then read here, read then written there: both hazards, each with its own cells."""
-    found_conflicts = find_conflicts(
+    found_conflicts = conflicts_of(
         rows(
             (0, 0, 1, WRITE, 1),
             (0, 40, 2, READ, 2),
@@ -124,9 +148,9 @@ def test_two_lines_may_race_in_either_order_on_different_cells() -> None:
 def test_reads_do_not_race_with_each_other_nor_a_thread_with_itself() -> None:
     """One writer that is also the only other reader; and two readers."""
     own = rows((0, 0, 1, WRITE, 1), (0, 0, 2, READ, 2), (0, 0, 1, WRITE, 3))
-    assert not find_conflicts(own)
-    assert not find_conflicts(rows((0, 0, 1, READ, 1), (0, 40, 1, READ, 1)))
-    assert not find_conflicts(rows((0, 0, 1, ATOMIC, 1), (0, 40, 1, ATOMIC, 1)))
+    assert not conflicts_of(own)
+    assert not conflicts_of(rows((0, 0, 1, READ, 1), (0, 40, 1, READ, 1)))
+    assert not conflicts_of(rows((0, 0, 1, ATOMIC, 1), (0, 40, 1, ATOMIC, 1)))
 
 
 def test_races_of_many_chunks_keep_no_machine_alive(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,12 @@ lowest and highest agent to decide if some pair of agents differs. So the cost i
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from grader.base.records import mutable
 from grader.simulation.emulator.machine.geometry import WARP
 from grader.simulation.emulator.machine.values import FOLDED, unfold
 from grader.simulation.emulator.races.rows import (
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.simulation.emulator.machine.geometry import Geometry
+    from grader.simulation.emulator.machine.state import Allowance
     from grader.simulation.emulator.machine.values import Shape, Value
     from grader.simulation.emulator.races.rows import LoggedAccess
 
@@ -56,8 +59,34 @@ class Conflict(NamedTuple):
     silent: bool
 
 
-def find_conflicts(rows: Rows) -> list[Conflict]:
-    """Every pair of sites with accesses that race, each at the widest level at which it does."""
+MOST_PAIRS = 256
+"""Pairs of sites that a launch is told of; a kernel with more has them reported nonetheless."""
+
+NEAREST_RUNS = 64
+"""Runs under one key that each is compared with in any case; with further ones only while nothing races."""
+
+
+@mutable
+class KnownPairs:
+    """Pairs of sites that race in a launch, as far as they are described."""
+
+    pairs: set[tuple[int, int]] = field(default_factory=set)
+
+    def takes(self, site: int, other_site: int) -> bool:
+        """True if a pair is described: it was before, or there is room for another."""
+        pair = (min(site, other_site), max(site, other_site))
+        if len(self.pairs) < MOST_PAIRS:
+            self.pairs.add(pair)
+        return pair in self.pairs
+
+
+def find_conflicts(rows: Rows, known: KnownPairs, allowance: Allowance) -> list[Conflict]:
+    """Pairs of sites with accesses that race, each at the widest level at which it does.
+
+    ``known`` are pairs of the same launch, which it adds to: of very many lines that all race with each other
+    only some pairs are given. Raises TooMuchHeldError where looking for a first pair takes more than the
+    ``allowance``.
+    """
     if not len(rows.cell):
         return []
     nothing = np.zeros_like(rows.cell)
@@ -69,7 +98,7 @@ def find_conflicts(rows: Rows) -> list[Conflict]:
     conflicts: dict[tuple[int, int, str], Conflict] = {}
     cells: dict[tuple[int, int, str], list[NDArray[np.int64]]] = {}
     for level, key, agent in levels:
-        for conflict, racing in _conflicts_between(rows, level, key, agent):
+        for conflict, racing in _conflicts_between(rows, level, key, agent, (known, allowance)):
             sites = (conflict.site, conflict.other_site, conflict.hazard)
             conflicts.setdefault(sites, conflict)
             cells.setdefault(sites, []).append(racing)
@@ -138,11 +167,18 @@ def _conflicts_between(
     level: str,
     key: tuple[NDArray[np.int64], ...],
     agent: NDArray[np.int64],
+    limits: tuple[KnownPairs, Allowance],
 ) -> Iterator[tuple[Conflict, NDArray[np.int64]]]:
     """Conflicts of runs under one key with different agents, each with its cells."""
+    known, allowance = limits
     runs = _runs(rows, key, agent)
     total = len(runs.first)
+    alike: NDArray[np.bool_] | None = None
     for apart in range(total):
+        if apart > NEAREST_RUNS:
+            if known.pairs:
+                return
+            allowance.spend(total // 1000 + 1)
         a = np.arange(total - apart)
         b = a + apart
         same = runs.key[a] == runs.key[b]
@@ -155,7 +191,24 @@ def _conflicts_between(
         differ = (ends[0] != ends[1]) | (ends[0] != ends[2]) | (ends[0] != ends[3])
         racing = racy & differ
         if racing.any():
-            yield from _describe(rows, level, runs, agent, (a[racing], b[racing]))
+            if alike is None:
+                alike = written_alike(rows, through_barriers=level == "block")
+            for pair in _pairs_of_sites(rows, runs, (a[racing], b[racing]), known):
+                yield from _describe(rows, level, runs, agent, pair, alike)
+
+
+def _pairs_of_sites(
+    rows: Rows, runs: _RowRuns, pairs: tuple[NDArray[np.intp], NDArray[np.intp]], known: KnownPairs
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Racing runs by their pair of sites, for each pair that is described."""
+    a, b = pairs
+    site_a, site_b = rows.site[runs.first[a]], rows.site[runs.first[b]]
+    order = _sorted_by((site_a, site_b))
+    starts = np.flatnonzero(_starts([site_a[order], site_b[order]]))
+    ends = [*starts[1:].tolist(), len(order)]
+    for start, end in zip(starts.tolist(), ends, strict=True):
+        if known.takes(int(site_a[order[start]]), int(site_b[order[start]])):
+            yield a[order[start:end]], b[order[start:end]]
 
 
 def _describe(
@@ -164,21 +217,17 @@ def _describe(
     runs: _RowRuns,
     agent: NDArray[np.int64],
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
+    alike: NDArray[np.bool_],
 ) -> Iterator[tuple[Conflict, NDArray[np.int64]]]:
-    """One conflict for each pair of sites and kind of hazard among racing runs, with its cells."""
-    a, b = pairs
-    site_a, site_b = rows.site[runs.first[a]], rows.site[runs.first[b]]
-    for one, other in sorted(set(zip(site_a.tolist(), site_b.tolist(), strict=True))):
-        chosen = np.flatnonzero((site_a == one) & (site_b == other))
-        racing = runs.first[a[chosen]]
-        silent = one_value(rows, racing, through_barriers=level == "block")
-        for earlier, later, hazard in _hazards(rows, runs, a[chosen], b[chosen]):
-            cells = rows.cell[runs.first[earlier]]
-            example = int(np.argmin(cells))
-            second, first = _two_agents(runs, agent, int(later[example]), int(earlier[example]))
-            sites, lanes = ((int(column[second]), int(column[first])) for column in (rows.site, rows.lane))
-            conflict = Conflict(*sites, hazard, level, *lanes, int(cells[example]), len(cells), silent)
-            yield conflict, cells
+    """One conflict for each kind of hazard among racing runs of two sites, with its cells."""
+    silent = bool(alike[runs.first[pairs[0]]].all())
+    for earlier, later, hazard in _hazards(rows, runs, *pairs):
+        cells = rows.cell[runs.first[earlier]]
+        example = int(np.argmin(cells))
+        second, first = _two_agents(runs, agent, int(later[example]), int(earlier[example]))
+        sites, lanes = ((int(column[second]), int(column[first])) for column in (rows.site, rows.lane))
+        conflict = Conflict(*sites, hazard, level, *lanes, int(cells[example]), len(cells), silent)
+        yield conflict, cells
 
 
 def _two_agents(runs: _RowRuns, agent: NDArray[np.int64], one: int, other: int) -> tuple[int, int]:
@@ -209,22 +258,20 @@ def _hazards(
             yield earlier[so], later[so], hazard
 
 
-def one_value(rows: Rows, racing: NDArray[np.intp], *, through_barriers: bool) -> bool:
-    """True if the cells of racing rows are only written, each with one value.
+def written_alike(rows: Rows, *, through_barriers: bool) -> NDArray[np.bool_]:
+    """For each row true if its cell is only written, with one value.
 
     Between blocks all rows of a cell count; within one (not ``through_barriers``) the rows from one barrier
     to the next: later rows have an order.
     """
-    near = np.flatnonzero(np.isin(rows.cell, rows.cell[racing]))
     columns = (rows.cell,) if through_barriers else (rows.cell, rows.block, rows.epoch)
-    number = numbered([np.concatenate((column[near], column[racing])) for column in columns])
-    kept = np.isin(number[: len(near)], number[len(near) :])
-    near, number = near[kept], number[: len(near)][kept]
-    if (is_strong(rows.kind[near]) | ~writes(rows.kind[near])).any():
-        return False
-    expected = np.zeros(int(number.max()) + 1, np.uint64)
-    expected[number] = rows.value[near]
-    return bool((expected[number] == rows.value[near]).all())
+    group = numbered(list(columns))
+    expected = np.zeros(len(rows.cell), np.uint64)
+    expected[group] = rows.value
+    differs = is_strong(rows.kind) | ~writes(rows.kind) | (expected[group] != rows.value)
+    alike = np.ones(len(rows.cell), np.bool_)
+    alike[group[differs]] = False
+    return alike[group]
 
 
 def numbered(columns: list[NDArray[np.int64]]) -> NDArray[np.intp]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from grader.simulation.emulator.races.conflicts import Conflict, numbered, one_value
+from grader.simulation.emulator.races.conflicts import Conflict, numbered, written_alike
 from grader.simulation.emulator.races.events import lane_classes
 from grader.simulation.emulator.races.locations import observed, strong_accesses
 from grader.simulation.emulator.races.ordering import unordered
@@ -208,6 +208,7 @@ def _described(
     level = np.where(apart, 3, np.where(engine, 2, np.where(warps, 1, 0)))
     sites = int(rows.site.max()) + 1
     number = ((rows.site[later] * sites + rows.site[earlier]) * 3 + hazard) * len(_LEVELS) + level
+    alike: dict[bool, NDArray[np.bool_]] = {}
     for group in np.unique(number).tolist():
         members = np.flatnonzero(number == group)
         site, other_site = divmod(group // len(_LEVELS) // 3, sites)
@@ -215,9 +216,10 @@ def _described(
         cells = rows.cell[earlier[members]]
         example = members[int(np.argmin(cells))]
         first, second = earlier[example], later[example]
-        silent = kind == _WAW and one_value(
-            rows, earlier[members], through_barriers=_LEVELS[how_far] == "block"
-        )
+        through_barriers = _LEVELS[how_far] == "block"
+        if kind == _WAW and through_barriers not in alike:
+            alike[through_barriers] = written_alike(rows, through_barriers=through_barriers)
+        silent = kind == _WAW and bool(alike[through_barriers][earlier[members]].all())
         conflict = Conflict(
             site,
             other_site,
