@@ -24,7 +24,9 @@ from grader.explaining import advise, context_of_submission, first_cause
 from grader.grading import score
 from grader.grading.assignment import execution_digests
 from grader.grading.checks import check_of, results_for_student, run_checks, secrecy
+from grader.grading.checks.cases import no_verdict_reason
 from grader.kinds import kind_of
+from grader.kinds.own_work import with_own_work
 from grader.kinds.plan import Plan, draw_plan
 from grader.model import (
     Build,
@@ -105,6 +107,7 @@ def grade_built(
     began = time.perf_counter()
     with speaking(sentences_of(plan.assignment.feedback)):
         evidence, parts = kind_of(plan.assignment).gather(plan, submission, built, tools)
+        evidence = with_own_work(plan, submission, evidence, tools)
     begin(Step("judge"))
     return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
 
@@ -232,7 +235,10 @@ _WRONG_KERNELS = frozenset({"output", "races", "memory"})
 
 def _error(evidence: Evidence) -> str:
     """Failures on our side, in words."""
-    reasons = (case.error or case.question for case in evidence.cases)
+    reasons = (
+        case.error or case.question or (no_verdict_reason(case) if case.is_own_work else "")
+        for case in evidence.cases
+    )
     return evidence.build.error or "; ".join(dict.fromkeys(filter(None, reasons)))
 
 

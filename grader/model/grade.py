@@ -180,6 +180,8 @@ class CaseEvidence:
     cannot be judged because of it is a question to the staff, whose points stay in the maximum."""
     too_much_work: Clause | None = None
     """Reason why the emulator gave the launch up, with lines: what it alone knows is not judged."""
+    is_own_work: bool = False
+    """True if the model solution comes to its end there: the submission's own work is a question to staff."""
     uncounted: str = ""
     """Reason why ``counters`` mean nothing (only the emulator counts, and it could not run this kernel)."""
     undecided: Named[str] = ()
@@ -210,7 +212,8 @@ class CaseEvidence:
     @property
     def is_for_staff(self) -> bool:
         """True if staff have to look at it because of what the submission does, and not because we failed."""
-        return not self.error and (bool(self.question) or self.computed_by == UNKNOWN_AUTHOR)
+        asks = bool(self.question) or self.is_own_work
+        return not self.error and (asks or self.computed_by == UNKNOWN_AUTHOR)
 
 
 @frozen

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 FILE_NAME = "assignment.yaml"
 
+SOLUTION = "solution"
+"""Name of the model solution's file, without `.cu`."""
+
 IN_A_CLONE = "clone the repository and name the folder in it, such as assignments/tiled-matmul"
 """Advice where files of the staff's are needed and only the package is installed."""
 

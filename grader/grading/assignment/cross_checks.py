@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from grader.base import arithmetic
 from grader.base.arithmetic import ArithmeticProblem, exactly, names
 from grader.base.text import suggestion
+from grader.grading.assignment.bundled import SOLUTION
 from grader.grading.assignment.document import Flaw, KeyPath
 from grader.grading.assignment.execution import plan_ids
 from grader.grading.assignment.structure import (
-    SOLUTION,
     FixedCase,
     FunctionPart,
     KernelPart,

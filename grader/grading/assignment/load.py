@@ -19,6 +19,7 @@ from grader.grading.assignment import (
 from grader.grading.assignment.bundled import (
     BASELINES_FILE,
     FILE_NAME,
+    SOLUTION,
     locate_reference,
     recorded_kernels,
     reference_names,
@@ -29,7 +30,6 @@ from grader.grading.assignment.document import Flaw, Position, UnreadableDocumen
 from grader.grading.assignment.launching import launch_flaws
 from grader.grading.assignment.questions import AnswersFile, answers_interface, question_cases
 from grader.grading.assignment.structure import (
-    SOLUTION,
     FunctionFile,
     FunctionPart,
     KernelFile,

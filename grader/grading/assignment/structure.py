@@ -42,9 +42,6 @@ from grader.model import DEVICES, Constant, OutputJudge, Visibility
 
 KINDS = ("kernel", "program", "function", "answers")
 
-SOLUTION = "solution"
-"""The model solution's kernel, where `timing` names no other."""
-
 
 _DEVICE: Any = Literal[DEVICES]
 

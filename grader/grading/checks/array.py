@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.base.records import frozen
 from grader.grading.checks import wording
-from grader.grading.checks.cases import no_verdict_reason
+from grader.grading.checks.cases import no_verdict_reason, verdict_where_given_up
 from grader.grading.checks.check import Check, key
 from grader.grading.checks.output import element_sentence
 from grader.grading.checks.program_cases import RIGHT, RunVerdict, ended_early, failed, judge_cases
@@ -77,7 +77,8 @@ def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
         return failed(text_of("no-array", output=output), wording.printable(malformed.message))
     compared = next((comparison for comparison in case.comparisons if comparison.array == output), None)
     if compared is None and case.undecided:
-        return RunVerdict(Verdict.SKIP, no_verdict_reason(case) or case.undecided[0][1])
+        reason = no_verdict_reason(case) or case.undecided[0][1]
+        return RunVerdict(verdict_where_given_up(case), reason)
     if compared is None:
         return RunVerdict(Verdict.ERROR, text_of("array-not-compared", output=output))
     if not compared.wrong:

@@ -98,7 +98,13 @@ def no_verdict_reason(case: CaseEvidence) -> str:
     if reason is None:
         return ""
     is_harmless = is_visible(case) or reason.name == NO_MORE_TIME
-    return current().clause(reason if is_harmless else TOO_MUCH_WORK)
+    text = current().clause(reason if is_harmless else TOO_MUCH_WORK)
+    return text_of("own-work", reason=text) if case.is_own_work else text
+
+
+def verdict_where_given_up(case: CaseEvidence) -> Verdict:
+    """Verdict where the emulator gave a case up: a question where the model solution ends, or not judged."""
+    return Verdict.ERROR if case.is_own_work else Verdict.SKIP
 
 
 def stopped_by(case: CaseEvidence) -> str:
@@ -356,7 +362,7 @@ def _judge_case(
     ended = case.completed or case.followed
     open_question = next((reason for kind, reason in case.undecided if kind in kinds), "")
     if case.too_much_work and (open_question or not ended):
-        return CaseVerdict(case, Verdict.SKIP, no_verdict_reason(case))
+        return CaseVerdict(case, verdict_where_given_up(case), no_verdict_reason(case))
     if not ended:
         return CaseVerdict(case, Verdict.FAIL, stopped_by(case))
     if open_question:

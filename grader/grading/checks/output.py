@@ -28,6 +28,7 @@ from grader.grading.checks.cases import (
     refusal,
     shown_findings,
     stopped_by,
+    verdict_where_given_up,
 )
 from grader.grading.checks.check import FindingsCheck
 from grader.grading.checks.undefined import on_gpu
@@ -139,7 +140,7 @@ def _computed_on_host(case: CaseEvidence) -> str:
 def _cut_short(case: CaseEvidence) -> CaseVerdict:
     """A case that did not come to its end, by the kernel's own doing or because the emulator gave it up."""
     if case.too_much_work:
-        return CaseVerdict(case, Verdict.SKIP, no_verdict_reason(case))
+        return CaseVerdict(case, verdict_where_given_up(case), no_verdict_reason(case))
     return CaseVerdict(case, Verdict.FAIL, text_of("did-not-end", reason=stopped_by(case)))
 
 

@@ -26,6 +26,7 @@ from grader.grading.checks.cases import (
     nothing_to_judge,
     partial_credit,
     stopped_by,
+    verdict_where_given_up,
 )
 from grader.model import CheckResult, Clause, Finding, FindingKind, Verdict
 from grader.model.messages import current, text_of
@@ -130,7 +131,7 @@ def _unless_open(case: CaseEvidence, outcome: RunVerdict) -> RunVerdict:
         return RunVerdict(Verdict.ERROR, case.question)
     undecided = FindingKind.WRONG_OUTPUT in dict(case.undecided)
     if undecided and outcome.verdict is not Verdict.PASS:
-        return RunVerdict(Verdict.SKIP, no_verdict_reason(case))
+        return RunVerdict(verdict_where_given_up(case), no_verdict_reason(case))
     return outcome
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.base.records import frozen
 from grader.base.text import one_line
 from grader.grading.checks import output, wording
-from grader.grading.checks.cases import FULL, NOTHING, error_result, our_trouble
+from grader.grading.checks.cases import FULL, NOTHING, error_result, our_trouble, question_result
 from grader.grading.checks.check import Check, key
 from grader.grading.checks.credit import (
     band,
@@ -197,6 +197,8 @@ def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
 def _without_proof(item: RubricItem, evidence: Evidence) -> CheckResult | None:
     """The result where a case is wrong, or else not judged; None where all of them are right."""
     verdicts = {output.judge(case).verdict for case in evidence.cases}
+    if Verdict.FAIL not in verdicts and any(case.is_own_work for case in evidence.cases):
+        return question_result(item, text_of("not-timed-not-judged"))
     if Verdict.FAIL in verdicts:
         return CheckResult(item, Verdict.FAIL, NOTHING, text_of("not-timed-wrong"))
     if Verdict.SKIP in verdicts:  # too much work for the emulator is no wrong answer

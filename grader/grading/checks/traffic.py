@@ -29,6 +29,7 @@ from grader.grading.checks.cases import (
     our_trouble,
     question_in,
     question_result,
+    verdict_where_given_up,
 )
 from grader.grading.checks.check import Check, key
 from grader.grading.checks.credit import falling, shares_out_of_order
@@ -408,7 +409,9 @@ def _is_right(case: CaseEvidence) -> bool:
 def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> CheckResult:
     """Result where no case counts: the emulator gave some up, or else all are wrong."""
     skipped = tuple(
-        CaseVerdict(case, Verdict.SKIP, no_verdict_reason(case)) for case in cases if case.too_much_work
+        CaseVerdict(case, verdict_where_given_up(case), no_verdict_reason(case))
+        for case in cases
+        if case.too_much_work
     )
     if skipped:
         return add_up_verdicts(item, skipped, "")

@@ -12,6 +12,7 @@ _CASES: Mapping[str, str] = {
     "not-run": "the kernel could not be run",
     "grader-at-fault": "not judged, through no fault of the submission: {reason}",
     "question-to-staff": "not judged, and a question to the course's staff: {reason}",
+    "own-work": "{reason}; the model solution comes to its end here",
     "question-hidden": "the program asks its device for what is not done here, in a hidden case",
     "grader-failed": "could not be judged, and that is the grader's fault, not yours: {reason}",
     "not-judged": "not judged: {reason}",
