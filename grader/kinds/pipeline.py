@@ -278,9 +278,13 @@ def _without_files(case: CaseEvidence, texts: Collection[str]) -> CaseEvidence:
     return replace(case, program=replace(case.program, files=files))
 
 
-def failed(plan: Plan, submission: Submission, reason: str) -> Grade:
-    """The grade of a submission whose grading we could not finish: an error of ours, item by item."""
-    evidence = kind_of(plan.assignment).stages().nothing(plan, Build(ok=False, error=reason))
+def failed(plan: Plan, submission: Submission, reason: str, *, is_question: bool = False) -> Grade:
+    """The grade of a submission whose grading could not be finished, item by item.
+
+    An error of ours, or a question to staff where the submission itself is the reason.
+    """
+    built = Build(ok=False, error=reason, is_question=is_question)
+    evidence = kind_of(plan.assignment).stages().nothing(plan, built)
     return judge(plan, submission, evidence)
 
 

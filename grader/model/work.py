@@ -290,7 +290,9 @@ class Run:
     launched: bool = True
     """False where the launch itself was refused: then no thread ran, and a finding says why."""
     error: str = ""
-    """Ours: an instruction we do not interpret, a budget of our own…"""
+    """Ours: PTX that is not read, a budget of our own…"""
+    question: str = ""
+    """Instruction of the kernel that the emulator does not interpret: a question to the staff."""
     unoptimised: Named[np.ndarray[Any, Any]] = ()
     """The same outputs as the -O0 build left them, where it ran beside the one that is graded."""
     warp_by_warp: Named[np.ndarray[Any, Any]] = ()

@@ -101,7 +101,6 @@ def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     [
         ("kill", "SIGKILL"),
         ("hang", "longer than 12 s"),
-        ("busy", "more than 2 s of CPU time"),
         ("raise", "the disk is on fire"),
     ],
 )
@@ -115,6 +114,15 @@ def test_a_failure_of_ours_is_an_error_and_never_a_zero(
     assert {item.result.verdict for item in grade.items} <= {Verdict.ERROR, Verdict.SKIP}
     assert grade.max_score == 0
     assert grade.skipped_points == 100
+
+
+def test_what_takes_more_cpu_time_than_a_submission_may_is_a_question(grades: dict[str, Grade]) -> None:
+    """It is the submission's work, not the machine's load: its points stay in the maximum."""
+    grade = grades["busy"]
+    assert (grade.verdict, grade.is_question) == (Verdict.ERROR, True)
+    assert "more than 2 s of CPU time" in grade.error
+    assert grade.score == 0
+    assert grade.max_score == 100
 
 
 @pytest.mark.parametrize("name", ["first", "last", "once", "server"])

@@ -55,6 +55,28 @@ def graded(
     return pipeline.grade(plan, Submission("me", "add.cu", source, "", headers=headers), tools)
 
 
+VARIADIC = """\
+#include <cstdarg>
+__device__ float total(int count, ...) {
+  va_list list;
+  va_start(list, count);
+  float sum = 0;
+  for (int k = 0; k < count; ++k) sum += (float)va_arg(list, double);
+  va_end(list);
+  return sum;
+}
+"""
+
+
+def test_what_the_emulator_does_not_interpret_of_plain_code_is_a_question_with_its_line() -> None:
+    """A list of arguments without an end: its points stay in the maximum, and nobody calls it our failure."""
+    grade = graded("if (i < n) c[i] = total(2, (double)a[i], (double)b[i]);", before=VARIADIC)
+    assert (grade.verdict, grade.is_question) == (Verdict.ERROR, True)
+    assert grade.max_score == graded("").max_score
+    messages = {item.result.item.check: item.result.message for item in grade.items}
+    assert "the emulator does not interpret `mov.u64 of %VAParam` (line 4 of add.cu)" in messages["output"]
+
+
 @pytest.mark.parametrize("name", BY_HAND)
 def test_what_a_student_writes_by_hand_fails_with_a_hint_of_what_to_use_instead(name: str) -> None:
     """It is no error of ours, the cases that did run are judged, and the line is reported."""

@@ -252,8 +252,8 @@ def isolated(
         return _failed(plan, submission, described(problem))
 
 
-def _failed(plan: Plan, submission: Submission, reason: str) -> Graded:
-    return Graded(pipeline.failed(plan, submission, reason))
+def _failed(plan: Plan, submission: Submission, reason: str, *, is_question: bool = False) -> Graded:
+    return Graded(pipeline.failed(plan, submission, reason, is_question=is_question))
 
 
 def _in_process(
@@ -298,7 +298,8 @@ def _in_process(
         process.join()
         if _killed(process.exitcode) and not again and not _is_stopped(stopped, _SAME_SIGNAL):
             return _in_process(context, plan, submission, tools, most, stopped, again=True)
-        return _failed(plan, submission, _ending(process.exitcode, cpu_seconds))
+        too_long = process.exitcode == -signal.SIGXCPU  # the submission's work, not the machine's load
+        return _failed(plan, submission, _ending(process.exitcode, cpu_seconds), is_question=too_long)
     finally:
         process.join(timeout=5)
         if process.is_alive():

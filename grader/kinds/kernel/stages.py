@@ -242,6 +242,8 @@ def _judged(
     """Evidence of a run: its outputs against the oracle."""
     if case_run.run.error:
         return CaseEvidence(prepared.case, completed=False, error=case_run.run.error)
+    if case_run.run.question:
+        return CaseEvidence(prepared.case, completed=False, question=case_run.run.question)
     launch = None if isinstance(prepared.launch, Finding) else prepared.launch
     launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, case_run, launch)
     return compared(launched, oracle, possible)

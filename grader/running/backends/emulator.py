@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.base.errors import OurError, described_bug
+from grader.base.errors import OurError, UnsupportedPtx, described_bug
 from grader.base.memory_limit import limited
 from grader.base.records import frozen
 from grader.base.steps import Step, begin
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from grader.model import Build
     from grader.running.backends import PreparedCase
+    from grader.running.backends.emulated_kernel import EmulatedKernel
     from grader.toolchain.gpu.timing_job import TimingJob
     from grader.toolchain.nvcc import Tools
 
@@ -54,7 +55,10 @@ def emulated_one_by_one(cases: tuple[PreparedCase, ...]) -> Iterator[Run]:
 
 
 def emulated(prepared: PreparedCase) -> Run:
-    """Run on the emulator, with a limit of work; any failure on our side is in its ``error``."""
+    """Run on the emulator, with a limit of work; a failure on our side is in its ``error``.
+
+    An instruction that is not interpreted is the kernel's ``question``.
+    """
     if isinstance(prepared.launch, Finding):
         return Run(findings=(prepared.launch,), completed=False, launched=False)
     try:
@@ -66,12 +70,21 @@ def emulated(prepared: PreparedCase) -> Run:
                 profile=prepared.profile,
                 steps=prepared.steps,
             )
+    except UnsupportedPtx as problem:
+        return Run(completed=False, question=_not_interpreted(problem, prepared.kernel))
     except OurError as problem:
         return Run(completed=False, error=str(problem))
     except MemoryError:
         return Run(completed=False, too_much_work=work_limit_reason(Clause("more-memory")))
     except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
         return Run(completed=False, error=described_bug("the emulator", problem))
+
+
+def _not_interpreted(problem: UnsupportedPtx, kernel: EmulatedKernel) -> str:
+    """Request of a kernel for what the emulator does not interpret, with the student's line where known."""
+    line = next((line for name, line in problem.sources if name == kernel.source), None)
+    where = f" (line {line} of {kernel.file})" if line else f" (PTX line {problem.ptx_line})"
+    return f"the emulator does not interpret `{problem.instruction}`{where}"
 
 
 def emulated_alone(run: Run) -> CaseRun:

@@ -226,7 +226,7 @@ def _as_on_device(built: Build, observed: Observed | None) -> Build:
 
 def _is_followed(run: Run) -> bool:
     """True if the emulator followed a launch as a whole."""
-    return run.completed and not run.error and not run.too_much_work
+    return run.completed and not (run.error or run.question or run.too_much_work)
 
 
 def _emulated(runs: Mapping[int, Run]) -> Mapping[int, frozenset[FindingKind]] | None:
@@ -259,8 +259,9 @@ def merge_runs(
     """
     if on_device.error:
         return CaseRun(on_device)
-    too_much = None if emulated.error else _too_much_work(emulated, on_device)
-    gave_up = emulated.error or clause(too_much)
+    failure = emulated.error or emulated.question
+    too_much = None if failure else _too_much_work(emulated, on_device)
+    gave_up = failure or clause(too_much)
     findings, undecided = merged(
         emulated=None if gave_up else emulated,
         emulator_error=gave_up,
