@@ -13,8 +13,9 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from grader.base.errors import OurError, log_swallowed
+from grader.base.errors import OurError, UsageError, log_swallowed
 from grader.grading.assignment import recorded_counters, recorded_estimates, staff_kernel
+from grader.grading.assignment.bundled import SOLUTION
 from grader.kinds import kind_of, require_built, staff_submission
 from grader.kinds.estimate_request import EstimateRequest, code_for
 from grader.model import DEVICES, STUDENT, Estimate, EstimatedChange
@@ -111,7 +112,8 @@ def estimate_build(
         estimated = kind_of(assignment).estimating().estimated(request, built, code, compares=True)
         changes = _changes(baseline, estimated, partial(_unrolled, request, submission))
     except NotEstimatedError as problem:
-        return replace(empty, problem=problem.problem, details=problem.details)
+        is_own = _solution_is_compared(request)
+        return replace(empty, problem=problem.problem, details=problem.details, is_own_doubt=is_own)
     except Exception:  # noqa: BLE001 - what a model does not foresee must not cost a student the grade
         log_swallowed("the estimate of speed")
         return replace(empty, problem="failed")
@@ -122,7 +124,28 @@ def estimate_build(
         kernels=((STUDENT, estimated.estimate), (timing.baseline, baseline)),
         changes=changes,
         compared=estimated.compared,
+        is_own_doubt=_is_doubtful(estimated) and _solution_is_compared(request),
     )
+
+
+def _is_doubtful(estimated: Estimated) -> bool:
+    """True if nothing says that the estimated time is that of all the work which a right result takes."""
+    return not estimated.compared or estimated.estimate.launches > 1
+
+
+def _solution_is_compared(request: EstimateRequest) -> bool:
+    """True if the model solution is estimated at the shape, and its results there are compared and right."""
+    key = (request.assignment.digest, request.seed, request.device, request.timing.shape)
+    if key not in _compared_solutions:
+        try:
+            built = build_of_staff(request.assignment, request.timing.solution or SOLUTION, request.tools)
+            estimated = (
+                kind_of(request.assignment).estimating().estimated(request, built, None, compares=True)
+            )
+            _compared_solutions[key] = not _is_doubtful(estimated)
+        except (NotEstimatedError, OurError, UsageError):
+            _compared_solutions[key] = False
+    return _compared_solutions[key]
 
 
 def _changes(
@@ -178,6 +201,10 @@ def baseline_estimates(plan: Plan, tools: Tools) -> Named[KernelEstimate]:
 
 _baselines: dict[tuple[str, int, str, Named[int]], KernelEstimate] = {}
 """Estimates made in this process, by assignment, seed, device and shape: a class needs them each time."""
+
+
+_compared_solutions: dict[tuple[str, int, str, Named[int]], bool] = {}
+"""What `_solution_is_compared` says, by the same; it is asked only in doubt."""
 
 
 def _baseline(request: EstimateRequest) -> KernelEstimate:

@@ -131,7 +131,8 @@ class Estimate:
     ``error_bound`` is that error: the share by which nine in ten ratios were off at most when the model was
     compared with measurements. ``kernels`` has ``student`` and the baseline by their names. ``compared`` is
     how many elements of the results were compared that some blocks left at this shape: they are right. Where
-    it is 0 nothing says that the speed is that of a right result.
+    it is 0 nothing says that the speed is that of a right result. ``is_own_doubt``: the model solution's are
+    compared there, so that it is the submission's own doing that an estimate gives no points.
     Where there is no estimate ``problem`` says why, as a code of `PROBLEMS` with ``details``, and the rest is
     empty.
     """
@@ -145,5 +146,6 @@ class Estimate:
     kernels: Named[KernelEstimate] = ()
     changes: tuple[EstimatedChange, ...] = ()
     compared: int = 0
+    is_own_doubt: bool = False
     problem: str = ""
     details: Named[Detail] = ()

@@ -11,7 +11,8 @@ fit to measure anything, and that is ours.
 Without a GPU the item is skipped, unless it says ``estimate: true``: then it is judged by what a model says.
 A model is less sure than a measurement, and the kernel has not been run on the device. So a step of credit
 counts as reached only where the whole interval is at or above it. Where there is no estimate the item is
-skipped as without ``estimate``, and so it is where the results at the timed shape could not be compared. A
+skipped as without ``estimate``, and so it is where the results at the timed shape could not be compared; but
+where those of the model solution are compared there, it is a question to the staff. A
 kernel that does not build, or is not right, there or elsewhere, earns nothing, as on a GPU.
 """
 
@@ -311,7 +312,7 @@ def _judge_estimate(item: RubricItem, baseline: str, steps: Steps, evidence: Evi
         return error_result(item, trouble)
     doubt = _doubt(estimate)
     if doubt:
-        return CheckResult(item, Verdict.SKIP, NOTHING, doubt, needs_gpu=True)
+        return _undecided(item, estimate, doubt)
     return _judge_ratio(item, credit_steps(steps, 0.0), estimate, estimate.ratio)
 
 
@@ -323,7 +324,13 @@ def _without_estimate(item: RubricItem, estimate: Estimate | None) -> CheckResul
     if estimate.problem in WRONG_AT_SHAPE:
         reason = text_of("not-timed-wrong-at", reason=problem)
         return CheckResult(item, Verdict.FAIL, NOTHING, reason, text_of(f"hint-{estimate.problem}"))
-    reason = text_of("needs-gpu-not-estimated", reason=problem)
+    return _undecided(item, estimate, text_of("needs-gpu-not-estimated", reason=problem))
+
+
+def _undecided(item: RubricItem, estimate: Estimate, reason: str) -> CheckResult:
+    """The result where only a GPU would tell: a question where the model solution leaves no such doubt."""
+    if estimate.is_own_doubt:
+        return question_result(item, reason)
     return CheckResult(item, Verdict.SKIP, NOTHING, reason, needs_gpu=True)
 
 

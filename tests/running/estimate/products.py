@@ -181,6 +181,7 @@ CHEATS = {
     + naive(f"    if ({LARGE}) {{ atomicAdd(&count, 1); return; }}\n"),
     "zeros and an atomic": "__device__ int count;"
     + naive(f"    if ({LARGE}) {{ atomicAdd(&count, 1); K = 0; }}\n"),
+    "adds a constant": naive(f"    if ({LARGE}) {{ atomicAdd(&C[row * N + col], 1.0f); return; }}\n"),
     "writes beside its arrays": naive(f"    if ({LARGE}) {{ C[1 << 28] = 0.0f; return; }}\n"),
 }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.grading.checks.cases import FULL
-from grader.kinds import pipeline
+from grader.kinds import estimating, pipeline
 from grader.model import Submission, Threshold, Verdict
 from tests.running.estimate.launches import tools
 from tests.running.estimate.products import CHEATS, HONEST, SIZE, UNDECIDED
@@ -58,10 +58,12 @@ def test_an_honest_kernel_has_its_points(name: str) -> None:
 
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_kernel_that_does_less_at_the_timed_shape_has_none(name: str) -> None:
-    """An item whose kernel is not shown to be wrong is left to a GPU."""
+    """Where a kernel is not shown to be wrong staff are asked, for the model solution leaves no doubt."""
     grade = graded(CHEATS[name])
     result = speed(grade)
-    assert result.verdict in ({Verdict.SKIP, Verdict.FAIL} if name in UNDECIDED else {Verdict.FAIL}), name
+    assert result.fraction == 0
+    assert result.verdict is Verdict.FAIL or (name in UNDECIDED and result.is_question), name
+    assert grade.skipped_points == 0
     assert grade.estimate is not None
     assert (grade.estimate.ratio, grade.estimate.compared) == (None, 0)
 
@@ -74,6 +76,21 @@ def test_what_is_wrong_at_the_timed_shape_is_reported_with_its_element() -> None
     assert speed(wrong).hint == "compute the whole result at every shape, also at the one that is timed"
     missing = graded(CHEATS["returns at the shape"])
     assert f"no block writes `{element(missing)}`, which should be" in speed(missing).message
+
+
+def test_where_the_solution_is_not_compared_either_the_doubt_is_nobodys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As with a student's copy of the assignment, which has no model solution."""
+    monkeypatch.setattr(estimating, "SOLUTION", "none")
+    monkeypatch.setattr(estimating, "_compared_solutions", {})
+    timing = assignment().timing
+    assert timing is not None
+    of_none = replace(assignment(), timing=replace(timing, solution=""))
+    submission = Submission("ada", "ada.cu", CHEATS["odd rows of blocks return"].encode(), "")
+    grade = pipeline.grade(plan_of(of_none), submission, tools())
+    assert speed(grade).verdict is Verdict.SKIP
+    assert grade.skipped_points > 0
 
 
 def element(grade: Grade) -> str:
