@@ -56,11 +56,13 @@ class Form(NamedTuple):
 
 @frozen(eq=False)
 class FunctionScope:
-    """A function that is being linked: the numbers of its registers, and where its local variables lie."""
+    """A function that is being linked: registers and labels by name, and where local variables lie."""
 
     program: Program
     function: Function
     registers: Mapping[str, int]
+    types: Mapping[str, str]
+    labels: Mapping[str, int]
     local_offsets: dict[str, int]
     used: frozenset[str]
     """The registers that anything but a store reads; see `registers_used`."""
@@ -111,10 +113,8 @@ class Link:
 
     def target(self, operand: Operand) -> int:
         """The index of the instruction that a label stands before."""
-        if isinstance(operand, Symbol):
-            for label, index in self.scope.function.labels:
-                if label == operand.name:
-                    return index
+        if isinstance(operand, Symbol) and operand.name in self.scope.labels:
+            return self.scope.labels[operand.name]
         raise PtxSyntaxError(f"PTX line {self.instruction.ptx_line}: no such label")
 
     def targets(self, operand: Operand) -> tuple[int, ...]:
@@ -139,7 +139,7 @@ class Link:
     def register_type(self, operand: Operand) -> str:
         """The declared type of a register."""
         if isinstance(operand, Register):
-            return dict(self.scope.function.registers).get(operand.name, "b32")
+            return self.scope.types.get(operand.name, "b32")
         raise self.unsupported()
 
     def guard(self) -> Fetch:

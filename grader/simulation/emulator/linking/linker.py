@@ -70,7 +70,15 @@ class Linker:
         self.function = function
         local_offsets, self.local_bytes = local_layout(function)
         registers = {name: number for number, (name, _) in enumerate(function.registers)}
-        self.scope = FunctionScope(program, function, registers, local_offsets, registers_used(function))
+        self.scope = FunctionScope(
+            program,
+            function,
+            registers,
+            dict(function.registers),
+            dict(function.labels),
+            local_offsets,
+            registers_used(function),
+        )
         self.refused: set[int] = set()
         """The instructions that are an error of the emulator where a lane reaches them."""
 
