@@ -49,6 +49,7 @@ from grader.cli import (
     stored,
 )
 from grader.grading.assignment import draw_seed
+from grader.grading.assignment.bundled import own_path
 from grader.grading.submission import further_lines, lines
 from grader.kinds import kind_of, pipeline
 from grader.model import Verdict
@@ -194,7 +195,7 @@ def _grade_class(
     grading = executor.grade(session.seed, to_grade) if to_grade else iter(())
     marked = adjusting.marked_before(out, adjustments, hand_ins, assignment)
     if not done:  # nothing is forgotten where nothing can be graded
-        out.begin(session)
+        out.begin(session, own_path(assignment))
     adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
     if not others:
         out.write_with_names({IMPORT: table})

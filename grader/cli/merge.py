@@ -16,7 +16,6 @@ from grader.model import Verdict
 if TYPE_CHECKING:
     import argparse
 
-    from grader.classroom.batch import BatchSession
     from grader.model import Assignment
 
 
@@ -30,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
             locks.enter_context(folder.unchanging())
             stored.say_of(folder)
         parts = parts_of(folders)  # no folder is made where they are refused
-        assignment = _assignment(options.assignment, parts[0].session)
+        assignment = _assignment(options.assignment, parts[0].out)
         locks.enter_context(into.locked())
         merged = merge(parts, into)
         grades = merged.grades
@@ -42,13 +41,13 @@ def run(options: argparse.Namespace) -> int:
     return setup.OURS if any(grade.verdict is Verdict.ERROR for grade in grades) else 0
 
 
-def _assignment(named: str | None, session: BatchSession) -> Assignment | None:
+def _assignment(named: str | None, part: OutFolder) -> Assignment | None:
     """The assignment, for what is handed out is no sign of similar submissions; None where it is not here.
 
     Raises UsageError where the user named it.
     """
     try:
-        return setup.graded_assignment(named, session)
+        return setup.graded_assignment(named, part)
     except UsageError as problem:
         if named is not None:
             raise

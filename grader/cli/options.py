@@ -166,7 +166,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         "--assignment",
         metavar="ASSIGNMENT",
         default=None,
-        help="with --released: the assignment that was graded, an id or a path (default: the id)",
+        help="with --released: the assignment that was graded, an id or a path (default: that one)",
     )
     parser.add_argument(
         "--width",
@@ -264,7 +264,7 @@ def _merge(parser: argparse.ArgumentParser) -> None:
         "--assignment",
         metavar="ASSIGNMENT",
         default=None,
-        help="the assignment that was graded: an id or a path (default: the id); for similar submissions",
+        help="for similar submissions: the assignment, an id or a path (default: the one that was graded)",
     )
 
 
@@ -275,7 +275,7 @@ def _rescore(parser: argparse.ArgumentParser) -> None:
         "--assignment",
         metavar="ASSIGNMENT",
         default=None,
-        help="the assignment with the changed rubric: an id or a path (default: the id that was graded)",
+        help="the assignment with the changed rubric: an id or a path (default: the one that was graded)",
     )
 
 

@@ -54,14 +54,13 @@ def _written(out: OutFolder, options: argparse.Namespace) -> Sequence[Grade]:
 
 def _releasing(out: OutFolder, ids: Sequence[str], options: argparse.Namespace) -> Callable[[Grade], Grade]:
     """A function that has grades name what has been released; all stay as they are where one has to."""
-    session = out.session()
-    if not options.released or session is None:
+    if not options.released:
         return _as_it_was
     from grader.classroom.batch.rescore import with_released  # noqa: PLC0415 - a report as it was graded needs no checks
 
     releasing, why = _as_it_was, ""
     try:
-        assignment = setup.graded_assignment(options.assignment, session)
+        assignment = setup.graded_assignment(options.assignment, out)
         release = partial(with_released, out, assignment, opened=SHOWN[options.released])
         if any(release(load_grade(out, name)).assignment_digest != assignment.digest for name in ids):
             why = "the assignment is not the one that was graded; name that one with --assignment"
@@ -69,7 +68,8 @@ def _releasing(out: OutFolder, ids: Sequence[str], options: argparse.Namespace) 
     except UsageError as problem:
         why = str(problem)
     if why:
-        setup.console(stderr=True).print(f"what items say still speaks of hidden cases: {why}")
+        note = f"what items say still speaks of hidden cases: {why}"
+        setup.console(stderr=True).print(note, soft_wrap=True)
     return releasing
 
 

@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     out = OutFolder(options.out)
     stored.say_of(out)
     session = out.graded_session()
-    assignment = setup.graded_assignment(options.assignment, session)
+    assignment = setup.graded_assignment(options.assignment, out)
     with out.locked("wait for it"):
         unfinished = out.state().unfinished()
         changes = rescore(out, session, assignment)

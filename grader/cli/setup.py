@@ -13,7 +13,7 @@ from grader.base.errors import OurError, StorageError, UsageError
 from grader.base.text import count, quoted
 from grader.cli.arguments import PLATFORM_FORMATS
 from grader.grading.assignment import find_assignment, load_assignment
-from grader.grading.assignment.bundled import require_staff_files
+from grader.grading.assignment.bundled import recorded_assignment, require_staff_files
 from grader.grading.submission import read_submission, wanted_by
 from grader.kinds import kind_of
 from grader.reports.wording import unscored
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from grader.classroom.batch import BatchSession
+    from grader.classroom.batch import OutFolder
     from grader.model import Assignment, Grade, Submission
     from grader.reports.excerpts import Further
     from grader.reports.files import Text
@@ -126,13 +126,17 @@ def staff_assignment(options: argparse.Namespace) -> Assignment:
     return assignment(options)
 
 
-def graded_assignment(argument: str | None, session: BatchSession) -> Assignment:
-    """The assignment as it is now, by what the user calls it or else by the id that was graded.
+def graded_assignment(argument: str | None, out: OutFolder) -> Assignment:
+    """The assignment as it is now, by what the user calls it or else by what the journal says of it.
 
     Raises UsageError where there is none, or it is another one than was graded.
     """
+    session = out.graded_session()
     try:
-        path = find_assignment(argument or session.assignment)
+        if argument:
+            path = find_assignment(argument)
+        else:
+            path = recorded_assignment(session.assignment, out.journal().assignment_path)
     except UsageError as problem:
         hint = "" if argument else "; name the assignment that was graded with --assignment"
         raise UsageError(f"{problem}{hint}") from None

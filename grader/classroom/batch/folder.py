@@ -132,18 +132,22 @@ class OutFolder:
         vouched = self.journal().vouched
         return {name: entry.digest for name, entry in vouched.items() if entry.digest}
 
-    def begin(self, session: BatchSession) -> None:
-        """Start a journal, forgetting what an earlier one vouched for."""
+    def begin(self, session: BatchSession, path: str = "") -> None:
+        """Start a journal, forgetting what an earlier one vouched for.
+
+        ``path`` is the absolute one of an assignment that is not bundled.
+        """
         try:
             places.folder_in(self.path, GRADES).mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise StorageError(places.cannot_write(self.path, problem)) from None
-        self._write_journal([journal.first_line(session)])
+        self._write_journal([journal.first_line(session, path)])
 
-    def begin_again(self, session: BatchSession, verdicts: Mapping[str, str]) -> None:
+    def begin_again(self, session: BatchSession, verdicts: Mapping[str, str], path: str = "") -> None:
         """Say the same of the class as before, graded in another session: what was unfinished stays so.
 
         The ``verdicts`` are the current ones of the submissions; an error is tried again by the next batch.
+        ``path`` as in `begin`.
         """
         now = self.journal()
         vouching = {
@@ -152,7 +156,7 @@ class OutFolder:
             if name in verdicts
         }
         texts = (vouching.get(journal.submission_in(text), text) for text in now.lines[1:])
-        self._write_journal([journal.first_line(session), *texts])
+        self._write_journal([journal.first_line(session, path), *texts])
 
     def mend(self) -> str:
         """Remove what is damaged in the journal, so that a batch can go on; says what was, if anything."""

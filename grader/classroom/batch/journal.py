@@ -1,12 +1,13 @@
 """``OUT/journal.jsonl``: what was graded, whose grades hold, and whether a batch came to its end.
 
-    {"format_version": 2, "session": {…}}                  the first line: what decides every grade
+    {"format_version": 2, "session": {…}, "path": …}       the first line: what decides every grade
     {"files": {name: checksum}, "written": …}              a file of the class that later commands read
     {"begins": […], "to_grade": […], "of": …}              a batch: who is in the class, whom it grades
     {"submission": …, "digest": …, "verdict": …, "kept": {name: checksum}}    one whose files are written
     {"class": […], "of": …}                                the batch came to its end; who is in the class
 
-Each line has its checksum in front (`grader.model.seals`). ``of`` is the digest of the class of a shard. A
+Each line has its checksum in front (`grader.model.seals`). ``path`` is that of an assignment that is not
+bundled. ``of`` is the digest of the class of a shard. A
 file that is replaced is ``written`` once it has that checksum and no other. Where the grader failed there is
 no ``digest``, and the submission is tried again. A journal of format version 1, of grader 0.1.0 and before,
 has neither checksums nor `files`, `begins` and `kept`.
@@ -20,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, fields
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from grader.base.errors import UsageError
@@ -108,6 +110,8 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.session: BatchSession | None = None
+        self.assignment_path = ""
+        """The absolute path of the assignment; empty for a bundled one, and where an older version graded."""
         self.has_checksums = True
         self.vouched: dict[str, Vouched] = {}
         self.files: dict[str, set[str]] = {}
@@ -142,6 +146,7 @@ class Journal:
             entry = self._entry(line, is_first=number == 1)
             if number == 1:
                 self.session = _session(entry.get("session"))
+                self.assignment_path = _absolute(entry.get("path", ""))
             else:
                 self._take(entry)
         except Misfit as problem:
@@ -206,6 +211,13 @@ def _session(value: object) -> BatchSession:
     return session
 
 
+def _absolute(value: object) -> str:
+    path: str = decode(str, value, "path")
+    if path and not PurePath(path).is_absolute():
+        raise Misfit("expected an absolute path of the assignment")
+    return path
+
+
 def _ids(value: object) -> tuple[str, ...]:
     names = tuple(map(_id, value)) if isinstance(value, list) else None
     if names is None or len(set(names)) < len(names):
@@ -243,9 +255,10 @@ def read(path: Path) -> Journal:
     return journal
 
 
-def first_line(session: BatchSession) -> str:
-    """The line that a journal begins with."""
-    return line_of({"format_version": FORMAT_VERSION, "session": asdict(session)})
+def first_line(session: BatchSession, path: str = "") -> str:
+    """The line that a journal begins with; ``path`` is that of an assignment that is not bundled."""
+    where = {"path": path} if path else {}
+    return line_of({"format_version": FORMAT_VERSION, "session": asdict(session), **where})
 
 
 def line_of(entry: Mapping[str, object]) -> str:

@@ -80,7 +80,7 @@ def merge(parts: Sequence[ClassPart], into: OutFolder) -> MergedClass:
         keep_identities(into, identities)
     kept = _files_with_names(parts)
     ids = sorted(name for part in parts for name in part.grades)
-    into.begin(session)
+    into.begin(session, parts[0].out.journal().assignment_path)
     into.note_begun(ids, ids)
     grades = {name: grade for part in parts for name, grade in _take_over(part, into, identities)}
     into.write_with_names(kept)

@@ -21,6 +21,7 @@ from grader.classroom.batch.smaller_grades import Slimming
 from grader.classroom.course.adjustments import applying
 from grader.classroom.course.anonymous import identified, nameless
 from grader.grading.assignment import execution_digests, expand_cases
+from grader.grading.assignment.bundled import own_path
 from grader.kinds import pipeline
 from grader.model import Submission, Visibility
 
@@ -74,7 +75,7 @@ def rescore(out: OutFolder, session: BatchSession, assignment: Assignment) -> tu
         grade = rescored(name)
         write(out, replace(grade, hand_in=nameless(grade.hand_in, identities)))
     after = [replace(change.after, hand_in=nameless(change.after.hand_in, identities)) for change in changes]
-    _vouch(out, replace(session, assignment_digest=assignment.digest), after)
+    _vouch(out, replace(session, assignment_digest=assignment.digest), own_path(assignment), after)
     return changes
 
 
@@ -84,9 +85,9 @@ def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
     return replace(_judged(out, assignment, grade), rescored=first)
 
 
-def _vouch(out: OutFolder, session: BatchSession, grades: list[Grade]) -> None:
+def _vouch(out: OutFolder, session: BatchSession, path: str, grades: list[Grade]) -> None:
     """Write the files of the class, and a journal that vouches for it as before: unfinished stays so."""
-    out.begin_again(session, {grade.submission_id: grade.verdict for grade in grades})
+    out.begin_again(session, {grade.submission_id: grade.verdict for grade in grades}, path)
     out.write(class_files(out, grades))
 
 

@@ -55,6 +55,34 @@ def bundled_ids() -> tuple[str, ...]:
     return tuple(sorted(file.parent.name for file in files))
 
 
+def own_path(assignment: Assignment) -> str:
+    """The absolute path of an assignment, for a record; empty for a bundled one, which its id names."""
+    path = assignment.path.resolve()
+    folder = path.parent if path.name == FILE_NAME else path
+    bundled = (data_root() / "assignments" / assignment.id).resolve()
+    return "" if folder == bundled else str(path)
+
+
+def recorded_assignment(name: str, path: str) -> Path:
+    """The assignment that a record speaks of, by its id and by what `own_path` gave.
+
+    Whoever can put a folder into the working folder could call it like the assignment: the id is no path.
+    Raises `UsageError` where it is not there.
+    """
+    if not path and name in bundled_ids():
+        return find_assignment(name)
+    if not path:
+        raise UsageError(
+            f"`{escaped(name)}` is no bundled assignment, and the record does not say where it is"
+        )
+    try:
+        if Path(path).is_file() or (Path(path) / FILE_NAME).is_file():
+            return Path(path)
+    except (OSError, ValueError):
+        pass
+    raise UsageError(f"{escaped(path)}: is gone, from which `{escaped(name)}` was graded")
+
+
 def _without_file() -> frozenset[str]:
     """The assignments of an installed package that are there without their file, which holds answers."""
     folders = (data_root() / "assignments").glob("*/README.md")
