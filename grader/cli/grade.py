@@ -27,6 +27,7 @@ from grader.classroom.batch.memory import give_back_large_blocks
 from grader.classroom.batch.removed_students import remove_others
 from grader.classroom.batch.resume import (
     already_done,
+    bring_up_to_date,
     digest_of_class,
     others_of_class,
     require_submissions,
@@ -196,23 +197,25 @@ def _grade_class(
     marked = adjusting.marked_before(out, adjustments, hand_ins, assignment)
     if not done:  # nothing is forgotten where nothing can be graded
         out.begin(session, own_path(assignment))
+    ids = sorted(name for name, _ in hand_ins)
+    of, graded = digest_of_class(whole) if options.shard else "", {}
+    out.note_begun(ids, [submission.id for submission in to_grade], of)
+    bring_up_to_date(out, valid, done)
     adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
     if not others:
         out.write_with_names({IMPORT: table})
     if import_table.worth_saying(download):
         _say([import_table.summary(download)])
     final = applying(adjustments, hand_ins, marked)
-    ids = sorted(name for name, _ in hand_ins)
-    of, graded = digest_of_class(whole) if options.shard else "", {}
     if to_grade:
-        out.note_begun(ids, [submission.id for submission in to_grade], of)
         graded = _grade_all(options, assignment, grading, len(to_grade), out, valid.values(), final, written)
-    out.note_class(ids, of)
     setup.say_removed(remove_others(out, ids), out.path)
     merged = valid | graded
     grades = adjusting.adjust_class(out, [merged[name] for name in ids], adjustments, identities)
     if kind_of(assignment).compiles and not others:
         write_similar(out, assignment, {submission.id: submission.source for submission in submissions})
+    out.write(class_files(out, grades))
+    out.note_class(ids, of)  # the last of what is written: who is killed before is seen to be unfinished
     return _reported(options, assignment, grades, submissions, out, resumed=len(grades) - len(to_grade))
 
 
@@ -241,8 +244,7 @@ def _reported(
     *,
     resumed: int,
 ) -> int:
-    """Write and print what is asked for of a class that is graded; gives the exit code."""
-    out.write(class_files(out, grades))
+    """Write and print what options ask for of a class that is graded; gives the exit code."""
     _write_files(options, grades, out)
     if options.format in arguments.PLATFORM_FORMATS:
         own, further = lines(submissions[0].source), further_lines(submissions[0])

@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
         if assignment is not None and kind_of(assignment).compiles:
             write_similar(into, assignment, {one.submission_id: into.source(one) for one in grades})
         into.write(class_files(into, grades))
+        into.note_class([grade.submission_id for grade in grades])
     setup.say_removed(merged.removed, into.path)
     setup.print_class(grades, resumed=0, out=into.path)
     return setup.OURS if any(grade.verdict is Verdict.ERROR for grade in grades) else 0

@@ -27,8 +27,8 @@ def run(options: argparse.Namespace) -> int:
     session = out.graded_session()
     assignment = setup.graded_assignment(options.assignment, out)
     with out.locked("wait for it"):
-        unfinished = out.state().unfinished()
         changes = rescore(out, session, assignment)
+        unfinished = out.state().unfinished()
     _print(changes, assignment.path)
     if unfinished:
         setup.console(stderr=True).print(

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 def must_be_whole(out: OutFolder, options: argparse.Namespace) -> None:
     """Say how far the class is graded; raises UsageError where that is not all of it, unless it is meant."""
     say_of(out)
-    unfinished = out.state().unfinished()
+    state = out.state()
+    unfinished = state.unfinished()
     if unfinished and not options.unfinished:
         raise UsageError(
-            f"{out.path}: {unfinished}; run `grader grade` with the same command again, or take those who "
+            f"{out.path}: {unfinished}; run {state.unfinished_command} again, or take those who "
             "are graded with --unfinished"
         )
     if unfinished:

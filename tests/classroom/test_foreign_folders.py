@@ -11,7 +11,7 @@ from grader.classroom.batch.journal import line_of
 from grader.cli import main
 from grader.grading.submission.items import ids, is_id
 from tests.recorded_class import recorded
-from tests.sealing import changed, made_older
+from tests.sealing import changed, changed_record, made_older
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -160,11 +160,10 @@ def test_names_that_look_alike_are_not_merged_as_two(
 
 def renamed(out: OutFolder, old: str, new: str) -> None:
     """Give a submission of a folder another name."""
-    changed(out.path / "journal.jsonl", lambda text: text.replace(f'"{old}"', f'"{new}"'))
-    changed(
-        out.record_path(old),
-        lambda text: text.replace(f'"submission_id":"{old}"', f'"submission_id":"{new}"'),
+    changed_record(
+        out, old, lambda text: text.replace(f'"submission_id":"{old}"', f'"submission_id":"{new}"')
     )
+    changed(out.path / "journal.jsonl", lambda text: text.replace(f'"{old}"', f'"{new}"'))
     (out.path / "grades" / old).rename(out.path / "grades" / new)
 
 

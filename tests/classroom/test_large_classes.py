@@ -257,6 +257,7 @@ def test_a_class_is_listed_once_however_large_it_is(tmp_path: Path) -> None:
     out.begin(BatchSession("a", "d", "emulator", 1, "0", "13.0"))
     for name in ("cy", "ada", "bob"):
         out.write({"record.json": "{}"}, name)
+        out.note(name, "digest", "pass")
     out.note_class(["cy", "ada"])
     assert out.submissions() == ("ada", "cy")
     assert remove_others(out, ["ada", "cy"]) == ("bob",)

@@ -334,10 +334,10 @@ def test_parts_are_merged_where_their_assignment_is_not(
     """As on a machine that only puts grades together: similar submissions are not looked for, and why."""
     parts = shards(handed_in, tmp_path, 2)
 
-    def find_none(argument: str) -> Path:
-        raise UsageError(f"no assignment `{argument}`")
+    def find_none(name: str, _: str) -> Path:
+        raise UsageError(f"no assignment `{name}`")
 
-    monkeypatch.setattr(setup, "find_assignment", find_none)
+    monkeypatch.setattr(setup, "recorded_assignment", find_none)
     capsys.readouterr()
     assert merged(*parts, tmp_path / "all") == 0
     output = capsys.readouterr().err

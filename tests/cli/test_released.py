@@ -10,7 +10,7 @@ import pytest
 
 from grader.cli.main import main
 from tests.cli.test_rescore import SOUND, Course, evidence
-from tests.sealing import changed
+from tests.sealing import changed_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +61,6 @@ def test_where_the_assignment_has_changed_the_old_sentences_stay(
 
 def test_points_and_verdicts_are_those_that_were_graded(course: Course) -> None:
     """Also where the stored evidence differs: the sentence about an item is then left as it was."""
-    changed(course.out.record_path("ada"), lambda text: re.sub(r'"wrong": ?3', '"wrong": 0', text))
+    changed_record(course.out, "ada", lambda text: re.sub(r'"wrong": ?3', '"wrong": 0', text))
     code, page = _report(course, "--released", "due_date")
     assert (code, "hidden case" in page) == (0, True)

@@ -31,7 +31,7 @@ from grader.model import (
     Submission,
 )
 from grader.reports.files import of_submission
-from tests.sealing import changed
+from tests.sealing import changed_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -292,7 +292,7 @@ def test_evidence_that_was_tampered_with_is_refused(
     made = course.writes(SOUND)
     course.grades(made, ada=evidence(made))
     path = course.out.record_path("ada")
-    changed(path, spoil)
+    changed_record(course.out, "ada", spoil)
     before = course.grade("ada")
     course.writes(SOUND.replace("points: 90", "points: 40"))
     assert course.rescore() == 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.base.errors import UsageError
 from grader.base.text import escaped, quoted
 from grader.classroom.batch.folder import load_any, load_grade
-from grader.classroom.batch.resume import write
+from grader.classroom.batch.resume import rewrite
 from grader.classroom.course.adjustments import (
     adjusted_class,
     decided_for,
@@ -125,7 +125,7 @@ def adjust_class(
     final = [replace(after, hand_in=before.hand_in) for before, after in zip(grades, final, strict=True)]
     for before, after in zip(grades, final, strict=True):
         if after != before:
-            write(out, replace(after, evidence=load_grade(out, after.submission_id).evidence))
+            rewrite(out, replace(after, evidence=load_grade(out, after.submission_id).evidence))
     return final
 
 

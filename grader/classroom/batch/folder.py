@@ -9,7 +9,8 @@
     OUT/…                             the class's files
 
 A file appears whole or not at all: it is written beside its place and renamed. A journal line is written
-after the files it vouches for, so that a batch that is killed at any moment can go on where it stopped.
+after the files it vouches for, and before those that it replaces, so that a batch that is killed at any
+moment can go on where it stopped; that it came to its end is the last of what is written.
 What is read back has a checksum, in itself or in the journal, and no link below ``OUT/`` is followed.
 `load_grade` reads one back, with the evidence that it was decided on; `grader.classroom.batch.reading` reads
 a class.
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING
 from grader.base.errors import StorageError, UsageError
 from grader.base.text import escaped, listed
 from grader.classroom.batch import journal, places
-from grader.classroom.batch.journal import JOURNAL, BatchSession, Journal, Vouched
+from grader.classroom.batch.journal import JOURNAL, RECORD, BatchSession, Journal, Vouched
 from grader.grading.submission import lines
 from grader.grading.submission.items import is_id, safe, stored_sources
 from grader.model.seals import LONGEST, checksum, is_page_intact, seal_of, sealed_page
@@ -41,13 +42,12 @@ if TYPE_CHECKING:
     from grader.model import Evidence, Grade, Submission
     from grader.reports.files import Text
 
-__all__ = ["BatchSession", "OutFolder"]
+__all__ = ["RECORD", "BatchSession", "OutFolder"]
 
 GRADES = "grades"
 PRIVATE = "private"
 IMPORT = "import.json"
 LOCK = ".lock"
-RECORD = "record.json"
 REPORT = "report.html"
 SOURCE = "source"
 TRACE = "trace.json.gz"
@@ -93,7 +93,7 @@ class OutFolder:
     def session(self) -> BatchSession | None:
         """Session of an earlier batch; None in a new folder. Raises UsageError if it is no ``OUT/``."""
         now = self.journal()
-        if now.session is None and (now.lines or now.damaged):
+        if now.session is None and now.length:
             why = "its first line is damaged, or no session of this version of the grader"
             raise UsageError(f"{now.path}: {why}; bring it back from a copy, or name another folder")
         return now.session
@@ -150,22 +150,18 @@ class OutFolder:
         ``path`` as in `begin`.
         """
         now = self.journal()
-        vouching = {
-            name: journal.vouching(name, entry.judged(verdicts[name]))
-            for name, entry in now.vouched.items()
-            if name in verdicts
-        }
-        texts = (vouching.get(journal.submission_in(text), text) for text in now.lines[1:])
-        self._write_journal([journal.first_line(session, path), *texts])
+        state = now.state()
+        has_ended = state.has_ended or state.is_rescoring
+        self._write_journal(now.anew(session, path, verdicts, has_ended=has_ended))
 
     def mend(self) -> str:
         """Remove what is damaged in the journal, so that a batch can go on; says what was, if anything."""
         now = self.journal()
-        if not now.damaged:
+        session = self.session()
+        if not now.damaged or session is None:
             return ""
-        self.session()
         number = len(now.damaged)
-        self._write_journal(now.lines)
+        self._write_journal(now.anew(session, now.assignment_path, {}, has_ended=False))
         which = "line is" if number == 1 else "lines are"
         return f"{now.path}: {number} {which} damaged and left out; what is in doubt is graded again"
 
@@ -217,18 +213,44 @@ class OutFolder:
         ``kept`` are the checksums of what is kept beside the grade where another folder's was taken over.
         """
         written = self._kept.pop(submission, {})
-        self._append(journal.vouching(submission, Vouched(digest, verdict, kept or written)))
+        sums = {**(kept or written), **self._sum_of_record(submission)}
+        self._append(journal.vouching(submission, Vouched(digest, verdict, sums)))
+
+    def _sum_of_record(self, submission: str) -> dict[str, str]:
+        try:
+            return {RECORD: checksum(places.read(self.record_path(submission)))}
+        except OSError:  # whoever reads the grade says so
+            return {}
+
+    def note_replacing(self, grade: Grade, record: str) -> None:
+        """Say that this ``record`` of a grade is about to be written in the place of the one that is there.
+
+        Both count until `note_class` or `begin_again`, so that a batch that is killed can go on.
+        """
+        name = grade.submission_id
+        now = self.journal().vouched.get(name) or Vouched("", grade.verdict, {})
+        kept = {**now.kept, RECORD: checksum(record)}
+        entry = replace(now, kept=kept).judged(grade.verdict)
+        self._append(journal.vouching(name, entry, replaces=True))
 
     def note_begun(self, submissions: Sequence[str], to_grade: Sequence[str], of: str = "") -> None:
         """Say who is in the class now, and whom this batch is to grade; ``of`` as in `note_class`."""
         self._append(journal.beginning(submissions, to_grade, of))
 
+    def note_rescoring(self) -> None:
+        """Say that all grades of the class are about to be scored anew; `begin_again` says that they are."""
+        state = self.state()
+        if state.names:  # else an older version was stopped here, which is unfinished anyway
+            to_grade = sorted({*state.names} - {*state.graded})
+            self._append(journal.beginning(state.names, to_grade, state.of, rescores=True))
+
     def note_class(self, submissions: Sequence[str], of: str = "") -> None:
         """Say that the batch is done, and who is in the class; ``of`` is the digest of a shard's class."""
         self._append(journal.ending(submissions, of))
 
-    def _append(self, line: str) -> None:
+    def _append(self, entry: Mapping[str, object]) -> None:
         now = self.journal()
+        line = journal.line_of(entry, now.length + 1)
         places.append(self.path / JOURNAL, f"{line}\n".encode())
         now.take(line)
         self._read = (self._state_of_journal(), now)
@@ -418,7 +440,7 @@ class OutFolder:
 
     def keeps_all(self, submission: str) -> bool:
         """True if the files kept beside a grade are as they were written: reports quote them."""
-        kept = self._checksums(submission)
+        kept = {name: value for name, value in self._checksums(submission).items() if name != RECORD}
         try:
             contents = {name: self._content_beside(submission, *name.split("/")) for name in kept}
         except UsageError:
@@ -453,23 +475,29 @@ def load_grade(out: OutFolder, submission: str) -> Grade:
 
     Raises UsageError naming a file that is none, or another than the journal vouches for.
     """
-    return _vouched_for(out, load_any(out, submission, with_evidence=True))
+    return _vouched_for(out, submission, with_evidence=True)
 
 
 def load_without_evidence(out: OutFolder, submission: str) -> Grade:
     """The same as the reports of a class need it: its evidence is checked and left out, but for a digest."""
-    return _vouched_for(out, load_any(out, submission))
+    return _vouched_for(out, submission)
 
 
 def load_any(out: OutFolder, submission: str, *, with_evidence: bool = False) -> Grade:
     """Load the grade that is there, regardless of the journal; raise UsageError naming a damaged file."""
+    return _loaded(out, submission, out.record(submission), with_evidence=with_evidence)
+
+
+def _loaded(out: OutFolder, submission: str, record: str, *, with_evidence: bool) -> Grade:
     path = str(out.record_path(submission))
-    return record_json.load(out.record(submission), path, submission, with_evidence=with_evidence)
+    return record_json.load(record, path, submission, with_evidence=with_evidence)
 
 
-def _vouched_for(out: OutFolder, grade: Grade) -> Grade:
-    """The grade, if it is of what the journal says; raises UsageError for one that an earlier batch left."""
-    now, name = out.journal(), grade.submission_id
+def _vouched_for(out: OutFolder, name: str, *, with_evidence: bool = False) -> Grade:
+    """The grade, if it is what the journal says; raises UsageError for one that an earlier batch left."""
+    record = out.record(name)
+    grade = _loaded(out, name, record, with_evidence=with_evidence)
+    now = out.journal()
     vouched, session = now.vouched.get(name), now.session
     if vouched is None or session is None:
         return grade
@@ -482,6 +510,8 @@ def _vouched_for(out: OutFolder, grade: Grade) -> Grade:
         )
         if stored != expected
     ]
+    if not differing and not vouched.is_of(checksum(record)):
+        differing = ["version"]
     if differing:
         raise UsageError(
             f"{out.record_path(name)}: is of another {listed(differing)} than {JOURNAL} says, as an earlier "

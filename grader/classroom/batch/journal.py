@@ -4,7 +4,12 @@
     {"files": {name: checksum}, "written": …}              a file of the class that later commands read
     {"begins": […], "to_grade": […], "of": …}              a batch: who is in the class, whom it grades
     {"submission": …, "digest": …, "verdict": …, "kept": {name: checksum}}    one whose files are written
+    {"submission": …, …, "replaces": true}                 one whose grade is about to be written anew
     {"class": […], "of": …}                                the batch came to its end; who is in the class
+
+``kept`` has the checksum of the grade's record, too. While a batch replaces records, the one before counts as
+well as the new one; at its end, only the new one does. A rescoring begins with a line of ``begins`` that says
+``rescores``. The lines after the first have a number, so that one that is missing is noticed.
 
 Each line has its checksum in front (`grader.model.seals`). ``path`` is that of an assignment that is not
 bundled. ``of`` is the digest of the class of a shard. A
@@ -20,7 +25,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,10 +39,11 @@ from grader.model.codec import Misfit, decode
 from grader.model.seals import is_intact, sealed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 JOURNAL = "journal.jsonl"
+RECORD = "record.json"
 FORMAT_VERSION: Final = 2
 _SHARD = re.compile(r"(?:[0-9]{1,5}/[1-9][0-9]{0,4})?")
 _END = b"\n"
@@ -64,16 +70,29 @@ class Vouched:
     """Known facts about a submission whose files are written.
 
     ``digest`` is the digest of the graded files, empty where the grader failed; ``kept`` has the checksums of
-    what is kept beside the grade, by its path in the submission's folder.
+    the grade's record and of what is kept beside it, by the path in the submission's folder. ``before`` are
+    the checksums of records that count, too, until the batch that replaces them comes to its end; an empty
+    one stands for any record, where an older version did not write its checksum down.
     """
 
     digest: str
     verdict: str
     kept: Mapping[str, str]
+    before: tuple[str, ...] = ()
+
+    @property
+    def record(self) -> str:
+        """The checksum of the record; empty where it is unknown."""
+        return self.kept.get(RECORD, "")
+
+    def is_of(self, record: str) -> bool:
+        """True if this may be the checksum of the submission's record."""
+        counting = {self.record, *self.before}
+        return record in counting or "" in counting
 
     def judged(self, verdict: str) -> Vouched:
         """The same with another verdict; what the grader failed at is not done."""
-        return Vouched("" if verdict == Verdict.ERROR else self.digest, verdict, self.kept)
+        return replace(self, digest="" if verdict == Verdict.ERROR else self.digest, verdict=verdict)
 
 
 @frozen
@@ -87,13 +106,17 @@ class ClassState:
     graded: tuple[str, ...]
     of: str
     has_ended: bool
+    is_rescoring: bool = False
+    """True if all that has not come to its end is a rescoring."""
     unknown: tuple[str, ...] = ()
     """Whose grades are in the folder though no line speaks of them: the journal lost its last lines."""
 
     def unfinished(self) -> str:
         """Say how much is graded where that is not, or may not be, the whole class; empty where it is."""
         clauses = []
-        if not self.has_ended:
+        if self.is_rescoring:
+            clauses.append("its rescoring has not come to its end")
+        elif not self.has_ended:
             graded = f"{len(self.graded)} of {len(self.names)}" if self.names else f"only {len(self.graded)}"
             clauses.append(f"{graded} are graded, for its batch has not come to its end")
         if self.unknown:
@@ -102,6 +125,11 @@ class ClassState:
                 "older copy, and are left out"
             )
         return "; ".join(clauses)
+
+    @property
+    def unfinished_command(self) -> str:
+        """The command that brings the class to its end."""
+        return "`grader rescore`" if self.is_rescoring else "`grader grade` with the same command"
 
 
 class Journal:
@@ -116,19 +144,21 @@ class Journal:
         self.vouched: dict[str, Vouched] = {}
         self.files: dict[str, set[str]] = {}
         """The checksums that files of the class may have: the last one, or that before it after a crash."""
-        self.lines: list[str] = []
-        """The lines that are not damaged."""
+        self.length = 0
+        """The number of lines."""
         self.damaged: list[tuple[int, str]] = []
-        """The numbers of the lines that are, and why."""
+        """The numbers of the lines that are damaged, and why."""
+        self._missing = 0
         self._names: tuple[str, ...] = ()
         self._graded: set[str] = set()
         self._of = ""
-        self._has_ended = False
+        self._has_ended = self._is_rescoring = False
 
     def state(self) -> ClassState:
         """The class as it is now; raises UsageError where a line is damaged: it may have said otherwise."""
         self.must_be_sound()
-        return ClassState(tuple(sorted(self._names)), tuple(sorted(self._graded)), self._of, self._has_ended)
+        names, graded = (tuple(sorted(ids)) for ids in (self._names, self._graded))
+        return ClassState(names, graded, self._of, self._has_ended, self._is_rescoring)
 
     def must_be_sound(self) -> None:
         """Raise UsageError naming the first line that is damaged."""
@@ -141,18 +171,18 @@ class Journal:
 
     def take(self, line: str) -> None:
         """Take in the next line; what is wrong with it is kept in `damaged`."""
-        number = len(self.lines) + len(self.damaged) + 1
+        self.length += 1
+        number = self.length
         try:
             entry = self._entry(line, is_first=number == 1)
             if number == 1:
                 self.session = _session(entry.get("session"))
                 self.assignment_path = _absolute(entry.get("path", ""))
             else:
+                self._take_number(entry.get("number", number + self._missing))
                 self._take(entry)
         except Misfit as problem:
             self.damaged.append((number, str(problem)))
-        else:
-            self.lines.append(line)
 
     def _entry(self, line: str, *, is_first: bool) -> dict[str, Any]:
         """The object that a line holds; raises Misfit where it is none, or has another checksum."""
@@ -173,12 +203,23 @@ class Journal:
             raise Misfit("it has no checksum")
         return entry
 
+    def _take_number(self, number: object) -> None:
+        """Notice lines that are missing, which leaves the line behind them as good as before."""
+        missing = number - self.length - self._missing if isinstance(number, int) else -1
+        if missing < 0:
+            raise Misfit("it has the number of another line")
+        if missing:
+            self._missing += missing
+            self.damaged.append((self.length, "a line before it is missing"))
+
     def _take(self, entry: dict[str, Any]) -> None:
         if "submission" in entry:
             name = _id(entry["submission"])
             kept = _checksums(entry.get("kept", {}))
             digest, verdict = (decode(str, entry.get(key, ""), key) for key in ("digest", "verdict"))
-            self.vouched[name] = Vouched(digest, verdict, kept)
+            earlier = self.vouched.get(name) if entry.get("replaces") is True else None
+            before = (*earlier.before, earlier.record) if earlier else ()
+            self.vouched[name] = Vouched(digest, verdict, kept, before)
             self._graded.add(name)
             self._has_ended = False
         elif "files" in entry:
@@ -187,18 +228,47 @@ class Journal:
                 self.files[name] = {value} if written else self.files.get(name, set()) | {value}
         elif "begins" in entry:
             names, to_grade = _ids(entry["begins"]), _ids(entry.get("to_grade"))
+            was_whole = self._has_ended or self._is_rescoring
             self._class(names, entry, has_ended=False)
+            self._is_rescoring = was_whole and entry.get("rescores") is True
             self._graded = set(names) - set(to_grade)
+        elif "session" in entry:
+            raise Misfit("it is a first line")
         elif "class" in entry:
             names = _ids(entry["class"])
             if not names and not (self.session and self.session.shard):
                 raise Misfit("it names no submission")
+            if unknown := sorted(set(names) - self.vouched.keys()):
+                raise Misfit(f"no line vouches for {quoted(unknown)}, who are in the class")
             self._class(names, entry, has_ended=True)
             self._graded = set(names)
+            self.vouched = {name: replace(one, before=()) for name, one in self.vouched.items()}
 
     def _class(self, names: tuple[str, ...], entry: dict[str, Any], *, has_ended: bool) -> None:
         self._of = decode(str, entry.get("of", ""), "of")
-        self._names, self._has_ended = names, has_ended
+        self._names, self._has_ended, self._is_rescoring = names, has_ended, False
+
+    def anew(
+        self, session: BatchSession, path: str, verdicts: Mapping[str, str], *, has_ended: bool
+    ) -> list[str]:
+        """The lines of a journal that says the same of the class, in a session, and nothing twice.
+
+        ``verdicts`` are the current ones of submissions whose records are as their last lines say; of others
+        an earlier record may count, too. ``has_ended`` says that the last batch came to its end.
+        """
+        entries: list[Mapping[str, object]] = [
+            keeping({name: value}, written=len(values) == 1)
+            for name, values in self.files.items()
+            for value in sorted(values)
+        ]
+        for name, vouched in self.vouched.items():
+            settled = replace(vouched, before=()) if name in verdicts else vouched
+            entries += _vouching_anew(name, settled.judged(verdicts.get(name, vouched.verdict)))
+        if self._names:
+            entries.append(beginning(self._names, sorted({*self._names} - self._graded), self._of))
+        if has_ended:
+            entries.append(ending(self._names, self._of))
+        return [first_line(session, path), *(line_of(entry, at) for at, entry in enumerate(entries, start=2))]
 
 
 def _session(value: object) -> BatchSession:
@@ -251,7 +321,8 @@ def read(path: Path) -> Journal:
     for line in lines:
         journal.take(line.decode("utf-8", "replace"))
     if rest:
-        journal.damaged.append((len(lines) + 1, "it is cut off"))
+        journal.length += 1
+        journal.damaged.append((journal.length, "it is cut off"))
     return journal
 
 
@@ -261,35 +332,40 @@ def first_line(session: BatchSession, path: str = "") -> str:
     return line_of({"format_version": FORMAT_VERSION, "session": asdict(session), **where})
 
 
-def line_of(entry: Mapping[str, object]) -> str:
-    """A line without its end."""
-    return sealed(json.dumps(entry))
+def line_of(entry: Mapping[str, object], number: int = 0) -> str:
+    """A line without its end; the first one has no ``number``."""
+    return sealed(json.dumps({"number": number, **entry} if number else entry))
 
 
-def keeping(sums: Mapping[str, str], *, written: bool) -> str:
-    """The line that says which files of the class are about to be, or are, ``written``."""
-    return line_of({"files": dict(sums), **({"written": True} if written else {})})
+def keeping(sums: Mapping[str, str], *, written: bool) -> dict[str, object]:
+    """The entry that says which files of the class are about to be, or are, ``written``."""
+    return {"files": dict(sums), **({"written": True} if written else {})}
 
 
-def vouching(submission: str, vouched: Vouched) -> str:
-    """The line that vouches for a submission."""
+def vouching(submission: str, vouched: Vouched, *, replaces: bool = False) -> dict[str, object]:
+    """The entry that vouches for a submission; it ``replaces`` a record that is still there."""
     what = {"digest": vouched.digest} if vouched.digest else {}
     kept = {"kept": dict(vouched.kept)} if vouched.kept else {}
-    return line_of({"submission": submission, **what, "verdict": vouched.verdict, **kept})
+    how = {"replaces": True} if replaces else {}
+    return {"submission": submission, **what, "verdict": vouched.verdict, **kept, **how}
 
 
-def beginning(names: Collection[str], to_grade: Collection[str], of: str) -> str:
-    """The line with which a batch begins: who is in the class, and whom it grades."""
-    return line_of({"begins": list(names), "to_grade": list(to_grade), **({"of": of} if of else {})})
+def _vouching_anew(submission: str, vouched: Vouched) -> Iterator[dict[str, object]]:
+    """The entries that vouch for a submission and for the records that count, the newest last."""
+    for at, record in enumerate((*vouched.before, vouched.record)):
+        others = {name: value for name, value in vouched.kept.items() if name != RECORD}
+        kept = {**others, RECORD: record} if record else others
+        yield vouching(submission, replace(vouched, kept=kept), replaces=at > 0)
 
 
-def ending(names: Collection[str], of: str) -> str:
-    """The line with which a batch ends."""
-    return line_of({"class": list(names), **({"of": of} if of else {})})
+def beginning(
+    names: Collection[str], to_grade: Collection[str], of: str, *, rescores: bool = False
+) -> dict[str, object]:
+    """The entry with which a batch begins: who is in the class, and whom it grades."""
+    what = {"rescores": True} if rescores else {}
+    return {"begins": list(names), "to_grade": list(to_grade), **({"of": of} if of else {}), **what}
 
 
-def submission_in(line: str) -> str:
-    """The submission that a line vouches for; empty where it says something else."""
-    entry = json.loads(line)
-    name: str = entry.get("submission", "")
-    return name
+def ending(names: Collection[str], of: str) -> dict[str, object]:
+    """The entry with which a batch ends."""
+    return {"class": list(names), **({"of": of} if of else {})}

@@ -69,9 +69,9 @@ def parts_of(folders: Sequence[OutFolder]) -> list[ClassPart]:
 
 
 def merge(parts: Sequence[ClassPart], into: OutFolder) -> MergedClass:
-    """Put the parts of a class into one folder. The parts stay as they are.
+    """Put the parts of a class into one folder; `note_class` is to follow once the class's files are written.
 
-    Raises UsageError, before anything is written, where the folder holds something else.
+    The parts stay. Raises UsageError, before anything is written, where the folder holds something else.
     """
     session = replace(parts[0].session, shard="")
     _must_take(into, session, parts)
@@ -84,7 +84,6 @@ def merge(parts: Sequence[ClassPart], into: OutFolder) -> MergedClass:
     into.note_begun(ids, ids)
     grades = {name: grade for part in parts for name, grade in _take_over(part, into, identities)}
     into.write_with_names(kept)
-    into.note_class(ids)
     removed = remove_others(into, ids)
     return MergedClass(tuple(identified(grades[name], identities) for name in ids), removed)
 
@@ -236,8 +235,8 @@ def _take_over(
         older = not part.out.journal().has_checksums
         if identities is not None or older or not into.is_whole(name):
             write(into, replace(load_grade(into, name), hand_in=hand_in))
-        if entry := vouched.get(name):
-            into.note(name, entry.digest, grade.verdict, entry.kept)
+        entry = vouched[name]
+        into.note(name, entry.digest, grade.verdict, entry.kept)
         yield name, replace(grade, hand_in=hand_in)
 
 

@@ -16,7 +16,7 @@ from grader.classroom.batch.adjusting import adjustments_for
 from grader.classroom.batch.class_page import class_files
 from grader.classroom.batch.folder import evidence_of, load_grade
 from grader.classroom.batch.identities import load_identified
-from grader.classroom.batch.resume import write
+from grader.classroom.batch.resume import rewrite
 from grader.classroom.batch.smaller_grades import Slimming
 from grader.classroom.course.adjustments import applying
 from grader.classroom.course.anonymous import identified, nameless
@@ -71,9 +71,10 @@ def rescore(out: OutFolder, session: BatchSession, assignment: Assignment) -> tu
 
     slim = Slimming()
     changes = tuple(Regraded(grade, slim(rescored(grade.submission_id))) for grade in grades)
+    out.note_rescoring()
     for name, _ in hand_ins:  # judged once more: nothing is written before all can be, nor are all kept
         grade = rescored(name)
-        write(out, replace(grade, hand_in=nameless(grade.hand_in, identities)))
+        rewrite(out, replace(grade, hand_in=nameless(grade.hand_in, identities)))
     after = [replace(change.after, hand_in=nameless(change.after.hand_in, identities)) for change in changes]
     _vouch(out, replace(session, assignment_digest=assignment.digest), own_path(assignment), after)
     return changes
@@ -87,8 +88,8 @@ def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
 
 def _vouch(out: OutFolder, session: BatchSession, path: str, grades: list[Grade]) -> None:
     """Write the files of the class, and a journal that vouches for it as before: unfinished stays so."""
-    out.begin_again(session, {grade.submission_id: grade.verdict for grade in grades}, path)
     out.write(class_files(out, grades))
+    out.begin_again(session, {grade.submission_id: grade.verdict for grade in grades}, path)
 
 
 def _must_be_the_same(out: OutFolder, assignment: Assignment, ids: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from grader.base.errors import StorageError, UsageError
 from grader.base.records import frozen
 from grader.base.text import did_you_mean, escaped, quoted
 from grader.classroom.batch.folder import BatchSession, load_grade
-from grader.classroom.batch.journal import JOURNAL
+from grader.classroom.batch.journal import JOURNAL, RECORD
 from grader.classroom.batch.reading import load_class, readable_grades
 from grader.classroom.batch.removed_students import bring_back
 from grader.grading.assignment import draw_seed
@@ -116,7 +116,12 @@ def already_done(
     bring_back(out, ids)
     digests = out.finished()
     grades = readable_grades(out, digests, jobs)
-    return {name: grade for name, grade in grades.items() if grade.submission_digest == digests[name]}, ""
+    return {
+        name: grade
+        for name, grade in grades.items()
+        if grade.submission_digest == digests[name]
+        if grade.assignment_digest == session.assignment_digest  # else a rescoring was killed
+    }, ""
 
 
 def others_of_class(out: OutFolder, submissions: Sequence[Submission]) -> tuple[Grade, ...]:
@@ -139,8 +144,8 @@ def still_right(
 ) -> dict[str, Grade]:
     """The grades of an earlier batch that still hold, by id; all others are to be graded.
 
-    They are of the same text and the same student, and not what ``only`` asks for. What else changed about a
-    student is written anew, and so are reports that were damaged; where what they quote was, all is graded.
+    They are of the same text and the same student, and not what ``only`` asks for; where what reports quote
+    was damaged, all is graded again.
     """
     grades = {}
     for submission in submissions:
@@ -150,10 +155,18 @@ def still_right(
         if not out.keeps_all(submission.id):
             continue
         if _key(grade.hand_in) == _key(submission.hand_in):  # else questions are drawn for another name
-            if grade.hand_in != submission.hand_in or not out.is_whole(submission.id):
-                write(out, replace(load_grade(out, submission.id), hand_in=submission.hand_in))
             grades[submission.id] = replace(grade, hand_in=submission.hand_in)
     return grades
+
+
+def bring_up_to_date(out: OutFolder, valid: Mapping[str, Grade], done: Mapping[str, Grade]) -> None:
+    """Write anew what changed about students whose grades still hold, and reports that were damaged.
+
+    ``done`` are the grades as they are stored.
+    """
+    for name, grade in valid.items():
+        if name in done and (grade.hand_in != done[name].hand_in or not out.is_whole(name)):
+            rewrite(out, replace(load_grade(out, name), hand_in=grade.hand_in))
 
 
 def _key(hand_in: HandIn | None) -> str:
@@ -175,19 +188,27 @@ def store(out: OutFolder, graded: Graded, submission: Submission, *, quoted: boo
     out.note(grade.submission_id, "" if failed else submission.digest, grade.verdict)
 
 
-def write(out: OutFolder, grade: Grade, written: Mapping[str, str] | None = None) -> None:
+def rewrite(out: OutFolder, grade: Grade) -> None:
+    """Write another version of a grade that is vouched for, with its evidence; raises as `write`.
+
+    The journal names it first: a batch that is killed meanwhile can go on with either version.
+    """
+    made = files_of(out, grade)
+    out.note_replacing(grade, made[RECORD])
+    write(out, grade, made)
+
+
+def files_of(out: OutFolder, grade: Grade) -> dict[str, str]:
+    """The files of a submission that is kept in the folder, by name."""
+    return files.of_submission(
+        grade, source=out.source_lines(grade), further=out.further_lines(grade), trace=out.trace(grade)
+    )
+
+
+def write(out: OutFolder, grade: Grade, made: Mapping[str, str] | None = None) -> None:
     """Write the files of a submission, or those ``made`` of it; raises StorageError with how to go on."""
     try:
-        out.write(
-            written
-            or files.of_submission(
-                grade,
-                source=out.source_lines(grade),
-                further=out.further_lines(grade),
-                trace=out.trace(grade),
-            ),
-            grade.submission_id,
-        )
+        out.write(made or files_of(out, grade), grade.submission_id)
     except StorageError as problem:
         raise StorageError(
             f"{problem}; what is graded so far is kept, run the same command again to go on"
