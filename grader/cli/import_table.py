@@ -44,6 +44,8 @@ WHY_ASKED = {
     "newest attempt holds none",
     Doubt.SAME_ID: "{names}: one number, but two names ({detail}); expected a number for each student",
     Doubt.SAME_NAME: "{names}: differ in nothing that says whose they are; expected one for each student",
+    Doubt.LOOK_ALIKE: "{names}: look alike as names of submissions ({detail}), so that one could be taken "
+    "for the other; rename one",
     Doubt.ATTEMPTS: "{names}: it is unclear which attempt counts: the names do not say which is the newest, "
     "or the newest holds no file",
     Doubt.TEXT_ONLY: "{names}: the student handed in a text or a link, and no file; ask for the file",

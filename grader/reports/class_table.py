@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 
 from grader.base.text import headline, one_line, quoted
-from grader.grading.submission.items import looks
+from grader.grading.submission.items import disguised, looks
 from grader.model import FindingKind, Verdict
 from grader.model.messages import text_of
 from grader.reports import wording
@@ -203,10 +203,10 @@ def handed_in_anew(grades: Sequence[Grade]) -> Iterator[str]:
 def lookalikes(ids: Sequence[str]) -> Iterator[str]:
     """A sentence for each id that looks like another one because of letters of another script."""
     first: dict[str, str] = {}
-    for name in sorted(ids, key=lambda name: bool(_disguised(name))):
+    for name in sorted(ids, key=lambda name: bool(disguised(name))):
         first.setdefault(looks(name), name)
     for name in ids:
-        letters = _disguised(name)
+        letters = disguised(name)
         same = (first.get(looks(one)) for one in (name, _NUMBERED.sub("", name)))
         other = next((one for one in same if one not in (None, name)), None)
         if letters and other is not None:
@@ -214,15 +214,6 @@ def lookalikes(ids: Sequence[str]) -> Iterator[str]:
                 f"U+{ord(letter):04X} {_called(letter)}" for letter in letters[:_MOST_LETTERS]
             )
             yield text_of("lookalike", name=name, other=other, letters=letters_in_words)
-
-
-def _disguised(name: str) -> str:
-    """The characters of an id that look like one of ASCII and are none, each once."""
-    return "".join(
-        character
-        for character in dict.fromkeys(name)
-        if not character.isascii() and looks(character).isascii()
-    )
 
 
 def _called(character: str) -> str:

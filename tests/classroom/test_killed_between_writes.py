@@ -167,7 +167,8 @@ def test_a_change_that_is_killed_is_asked_about_and_can_go_on(
     assert before
     assert after
     assert before != after
-    wrong, asked = [], 0
+    wrong: list[tuple[int, object]] = []
+    asked = 0
     for number, course in enumerate(copies):
         ended = killed_before(number, monkeypatch, lambda course=course: change(course))  # type: ignore[misc]
         given = course.given_away()

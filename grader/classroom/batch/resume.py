@@ -18,6 +18,7 @@ from grader.classroom.batch.journal import JOURNAL, RECORD
 from grader.classroom.batch.reading import load_class, readable_grades
 from grader.classroom.batch.removed_students import bring_back
 from grader.grading.assignment import draw_seed
+from grader.grading.submission.items import looks
 from grader.kinds import pipeline
 from grader.model import Verdict
 from grader.reports import files
@@ -131,6 +132,10 @@ def others_of_class(out: OutFolder, submissions: Sequence[Submission]) -> tuple[
     """
     ids = {submission.id for submission in submissions}
     state = out.state()
+    by_looks = {looks(name): name for name in state.names if name not in ids}
+    if alike := sorted(name for name in ids if looks(name) in by_looks):
+        pair = quoted([alike[0], by_looks[looks(alike[0])]])
+        raise UsageError(f"{out.path}: --only: {pair} look alike and may be one student; rename one of them")
     if lost := sorted({*state.names, *state.unknown} - {*state.graded, *ids}):
         raise UsageError(
             f"{out.path}: --only: the grade of {quoted(lost)} is not in {JOURNAL}; run `grader grade` on the "

@@ -40,10 +40,13 @@ from grader.grading.submission.items import (
     Bundle,
     OnDisk,
     Unusable,
+    disguised,
     dotted,
     ending,
     entries,
     ids,
+    looks,
+    safe,
     stem,
 )
 from grader.model import HandIn
@@ -260,7 +263,7 @@ def _doubts(by_student: dict[str, list[Entry]], *, clashes: bool) -> tuple[Staff
             questions.append(StaffQuestion(Doubt.SAME_ID, names, people))
         elif _unclear(several, files):
             questions.append(StaffQuestion(Doubt.ATTEMPTS, names))
-    return (*questions, *(_clashes(by_student) if clashes else ()))
+    return (*questions, *_lookalikes(by_student), *(_clashes(by_student) if clashes else ()))
 
 
 def _unclear(several: list[Entry], files: list[Entry]) -> bool:
@@ -269,6 +272,31 @@ def _unclear(several: list[Entry], files: list[Entry]) -> bool:
     unreadable = len(attempts) > 1 and any(order == ("",) for order in orders)
     receipts = [entry.order for entry in several if entry.left is Left.RECEIPT]
     return len(orders) < len(attempts) or unreadable or max(receipts, default=()) > max(orders)
+
+
+def _lookalikes(by_student: dict[str, list[Entry]]) -> list[StaffQuestion]:
+    """Questions about names that look alike, or of which one id would be made: `ada` and `a b`, `a_b`.
+
+    Neither may come into the other's decisions, grade or row of the gradebook. Names that differ in nothing
+    but capitals are asked about as `_clashes`.
+    """
+    alike: dict[str, list[Entry]] = {}
+    for several in by_student.values():
+        alike.setdefault(looks(safe(several[0].label)), []).append(several[0])
+    return [
+        StaffQuestion(Doubt.LOOK_ALIKE, tuple(entry.file for entry in entries), _difference(entries))
+        for entries in alike.values()
+        if len({_plain_form(entry.label) for entry in entries}) > 1
+    ]
+
+
+def _difference(entries: list[Entry]) -> tuple[str, ...]:
+    """The letters that are not what they look like; where there are none, the ids that would be made."""
+    labels = [entry.label for entry in entries]
+    letters = dict.fromkeys(letter for label in labels for letter in disguised(label))
+    if letters:
+        return tuple(f"U+{ord(letter):04X} {unicodedata.name(letter, 'a letter')}" for letter in letters)
+    return tuple(dict.fromkeys(map(safe, labels)))
 
 
 def _clashes(by_student: dict[str, list[Entry]]) -> list[StaffQuestion]:

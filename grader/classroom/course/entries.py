@@ -32,6 +32,7 @@ class Doubt(StrEnum):
     SEVERAL = "several-folders"
     SAME_ID = "same-id"
     SAME_NAME = "same-name"
+    LOOK_ALIKE = "look-alike"
     ATTEMPTS = "attempts"
     TEXT_ONLY = "text-only"
     COPIES = "numbered-copies"

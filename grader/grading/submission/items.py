@@ -389,15 +389,20 @@ def stem(name: str) -> str:
 def ids(labels: Mapping[str, str]) -> dict[str, str]:
     """An id for each key, made from its label; unique by its looks, so that case and script do not count.
 
-    The order of ``labels`` does not matter. Labels that need no change get their id first; of those that
-    would share one the later, in alphabetical order of the keys, get ``-2``, ``-3`` …
+    The order of ``labels`` does not matter. Labels that need no change get their id first, and of those
+    the ones without letters that look like others; of those that would share one the later, in alphabetical
+    order of the keys, get ``-2``, ``-3`` …, but never the id that another label makes.
     """
     used: set[str] = set()
     by_key: dict[str, str] = {}
-    for key in sorted(labels, key=lambda key: (safe(labels[key]) != labels[key], key)):
-        wish = unique = safe(labels[key])
+    wishes = {key: safe(label) for key, label in labels.items()}
+    taken = {looks(wish) for wish in wishes.values()}
+    for key in sorted(
+        labels, key=lambda key: (wishes[key] != labels[key], bool(disguised(labels[key])), key)
+    ):
+        wish = unique = wishes[key]
         number = 1
-        while looks(unique) in used:
+        while looks(unique) in used or (number > 1 and looks(unique) in taken):
             number += 1
             unique = f"{wish}-{number}"
         used.add(looks(unique))
@@ -411,6 +416,15 @@ def looks(name: str) -> str:
     Letters of Cyrillic and Greek that look like Latin ones count as those (Unicode's confusables, UTS 39).
     """
     return unicodedata.normalize("NFKC", name).translate(_LATIN).casefold().translate(_LATIN)
+
+
+def disguised(name: str) -> str:
+    """The characters of a name that look like one of ASCII and are none, each once."""
+    return "".join(
+        character
+        for character in dict.fromkeys(name)
+        if not character.isascii() and looks(character).isascii()
+    )
 
 
 _COUNTED = re.compile(r"(?P<wish>.+)-[1-9][0-9]{0,5}", re.DOTALL)

@@ -444,3 +444,25 @@ def test_a_class_that_fails_to_compile_is_a_question(
     assert main([*command, "--i-trust-these-files"]) == 2
     assert "everybody fails `compiles`: is `vector-add` the assignment" in capsys.readouterr().err
     assert len(grades(out)) == 3
+
+
+def test_who_looks_like_another_takes_neither_a_decision_nor_a_grade(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one class it is asked before anything is graded; one file beside a graded class is refused."""
+    handed_in, out, other = tmp_path / "class", tmp_path / "out", tmp_path / "other"
+    for folder, name in ((handed_in, "ada"), (other, "A\u0501a")):
+        folder.mkdir()
+        (folder / f"{name}.yaml").write_bytes(answers(name))
+    (tmp_path / "decided.yaml").write_text("students: {ada: {score: 80, comment: seen, by: Tim}}\n")
+    words = ["-o", str(out), "--adjustments", str(tmp_path / "decided.yaml")]
+    assert main(["grade", "memory-analysis", str(handed_in), *words]) == 0
+    before = grades(out)
+    assert main(["grade", "memory-analysis", str(other), *words, "--only", "A\u0501a"]) == 2
+    assert "look alike" in capsys.readouterr().err
+    shutil.copy(other / "A\u0501a.yaml", handed_in)
+    assert main(["grade", "memory-analysis", str(handed_in), *words]) == 2
+    assert "look alike as names of submissions (U+0501 CYRILLIC SMALL LETTER KOMI DE)" in (
+        capsys.readouterr().err
+    )
+    assert grades(out) == before

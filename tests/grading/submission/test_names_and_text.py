@@ -61,6 +61,8 @@ def test_ids_that_look_alike_are_distinguished() -> None:
         "\u0391": "\u0391-2",
         "\uff21": "\uff21-3",
     }
+    assert ids({"A\u0501a": "A\u0501a", "ada": "ada"}) == {"ada": "ada", "A\u0501a": "A\u0501a-2"}
+    assert ids({"1": "ada", "2": "ada", "3": "ada-2"}) == {"1": "ada", "2": "ada-3", "3": "ada-2"}
     assert list(ids({"Иван": "Иван", "ada": "ada"}).values()) == ["ada", "Иван"]
 
 

@@ -159,18 +159,21 @@ def test_what_one_student_handed_in_costs_no_other_anything(tmp_path: Path, case
     assert found["eve"].source == b""
 
 
-def test_ids_stay_unique_whatever_the_folders_are_called(tmp_path: Path) -> None:
-    """Also where only what an id cannot hold tells them apart, and where case does not count."""
+def test_folders_of_which_one_id_would_be_made_are_asked_about(tmp_path: Path) -> None:
+    """Where only what an id cannot hold tells them apart, and where case does not count."""
     files = {
         "Ada Lovelace_12345/k.cu": b"1",
         "ADA_LOVELACE_12345.cu": b"2",
         "$/k.cu": b"3",
         "_/k.cu": b"4",
     }
-    found = read_zip(tmp_path, zipped(files))
-    assert sorted(one.source for one in found.values()) == [b"1", b"2", b"3", b"4"]
-    assert len({name.casefold() for name in found}) == 4
-    assert all(name.isprintable() and not set(name) & set("/\\$ ") for name in found)
+    (tmp_path / "class.zip").write_bytes(zipped(files))
+    download = read_download(tmp_path / "class.zip")
+    assert not download.submissions
+    assert [set(question.names) for question in download.questions] == [
+        {"$", "_"},
+        {"Ada Lovelace_12345", "ADA_LOVELACE_12345.cu"},
+    ]
 
 
 def test_a_large_class_is_read_student_by_student(tmp_path: Path) -> None:

@@ -413,16 +413,29 @@ def test_problems_show_names_harmlessly(tmp_path: Path) -> None:
     assert found.problem.file.isprintable()
 
 
-def test_ids_are_unique_and_do_not_depend_on_the_order_of_the_files(tmp_path: Path) -> None:
-    """A name that can stay as it is does; those that would collide get numbers."""
-    for name in ("a b.cu", "A_B.cu", "a$b.cu"):
-        (tmp_path / name).write_bytes(KERNEL)
-    found = {one.file: one.id for one in read_download(tmp_path).submissions}
-    assert found == {
-        "A_B.cu": "A_B",
-        "a b.cu": "a_b-2",
-        "a$b.cu": "a_b-3",
-    }
+ALIKE = {
+    "a letter of another script": ("A\u0501a.cu", "ada.cu"),
+    "a letter of another script, in a folder": ("\u0430da/", "ada.cu"),
+    "full-width letters": ("\uff41da.cu", "ada.cu"),
+    "one id": ("a b.cu", "a_b.cu"),
+    "one id but for capitals": ("a$b.cu", "A_B.cu"),
+    "one id for long names": ("x" * 80 + "1.cu", "x" * 80 + "2.cu"),
+}
+
+
+@pytest.mark.parametrize("names", ALIKE.values(), ids=ALIKE)
+def test_names_that_look_alike_or_make_one_id_are_asked_about(names: tuple[str, str], tmp_path: Path) -> None:
+    """Neither is graded as the other; what differs is said, and the rest of the class is read."""
+    for name in (*names, "bob.cu"):
+        path = tmp_path / name.strip("/") / ("k.cu" if name.endswith("/") else "")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(KERNEL)
+    download = read_download(tmp_path)
+    (question,) = download.questions
+    assert question.doubt is Doubt.LOOK_ALIKE
+    assert set(question.names) == {name.strip("/") for name in names}
+    assert question.detail
+    assert [one.id for one in download.submissions] == ["bob"]
 
 
 def test_the_digest_covers_headers_and_what_is_wrong(tmp_path: Path) -> None:
