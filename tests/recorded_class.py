@@ -66,15 +66,23 @@ def grade_of(name: str, submission: Submission) -> Grade:
 
 
 def recorded(
-    folder: Path, students: Sequence[str] = tuple(STUDENTS), *, graded: int = 9, anonymous: bool = False
+    folder: Path,
+    students: Sequence[str] = tuple(STUDENTS),
+    *,
+    graded: int = 9,
+    anonymous: bool = False,
+    hand_in: HandIn | None = None,
 ) -> OutFolder:
-    """A class of which a number are graded, and then the batch was stopped; all of them, and it is done."""
+    """A class of which a number are graded, and then the batch was stopped; all of them, and it is done.
+
+    With a ``hand_in`` it is that of all of them.
+    """
     out = OutFolder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ".lock").touch()
     identities = None
     if anonymous:
-        people = (Identity(name, f"real-{name}", person(name)) for name in students)
+        people = (Identity(name, f"real-{name}", hand_in or person(name)) for name in students)
         identities = Identities("s" * 32, tuple(people))
         keep(out, identities)
     out.begin(SESSION)
@@ -83,7 +91,7 @@ def recorded(
     )
     out.note_begun(students, students)
     for name in students[:graded]:
-        submission = submission_of(name, nameless(person(name), identities))
+        submission = submission_of(name, nameless(hand_in or person(name), identities))
         trace = TRACE if name == "cy" else b""
         store(out, Graded(grade_of(name, submission), trace), submission)
     if graded >= len(students):

@@ -10,6 +10,7 @@ import pytest
 from grader.classroom.batch.journal import line_of
 from grader.cli import main
 from grader.grading.submission.items import ids, is_id
+from grader.model import HandIn, Student
 from tests.recorded_class import recorded
 from tests.sealing import changed, changed_record, made_older
 
@@ -202,3 +203,54 @@ def test_names_in_the_list_of_pseudonyms_are_ids(tmp_path: Path, capsys: pytest.
     changed(people, lambda whole: whole)
     assert run("feedback", out.path, tmp_path) == 2
     assert "a name that the grader gives to no submission" in capsys.readouterr().err
+
+
+ADA = Student(name="Ada Lovelace", id="17", sid="4711", login="al123", email="ada@x.org", github="ada-l")
+OF_ONE = {
+    "row": (ADA, ADA),
+    "student number": (ADA, Student(name="A. King", sid="4711")),
+    "login": (ADA, Student(login="al123")),
+    "address": (ADA, Student(name="A. King", email="ADA@x.org")),
+    "github": (Student(github="ada-l"), ADA),
+    "platform's number": (Student(id="17", name="Lovelace, Ada"), ADA),
+    "name": (Student(name="Ada Lovelace"), Student(name="Ada  lovelace")),
+}
+OF_TWO = {
+    "numbers of two platforms": (ADA, Student(name="Grace Hopper", id="17")),
+    "names alone": (ADA, Student(name="Ada Lovelace", sid="4712")),
+    "nothing": (Student(), Student()),
+}
+
+
+def merged_under_two_names(folder: Path, students: tuple[Student, Student], *, anonymous: bool) -> int:
+    """The exit code of merging two parts, in which two students are called `ada` and `bob`."""
+    for part, name, student in zip(("a", "b"), ("ada", "bob"), students, strict=True):
+        other = Student(name="Zoe Z", login=f"of {part}")
+        hand_in = HandIn(name, students=(other, student), key=student.id)
+        recorded(folder / part, [name], anonymous=anonymous, hand_in=hand_in)
+    return main(["merge", str(folder / "a"), str(folder / "b"), "-o", str(folder / "all")])
+
+
+@pytest.mark.parametrize("anonymous", [False, True])
+@pytest.mark.parametrize("students", OF_ONE.values(), ids=OF_ONE)
+def test_a_student_who_is_in_two_parts_under_two_names_is_refused(
+    anonymous: bool,  # noqa: FBT001 - drawn
+    students: tuple[Student, Student],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By whatever the roster or the platform knows them, alone or in a team; both names are said."""
+    assert merged_under_two_names(tmp_path, students, anonymous=anonymous) == 2
+    output = capsys.readouterr().err
+    assert "are one student by the roster or the platform" in output
+    assert "ada` of" in output
+    assert "bob` of" in output
+    assert not (tmp_path / "all").exists()
+
+
+@pytest.mark.parametrize("students", OF_TWO.values(), ids=OF_TWO)
+def test_students_who_have_something_in_common_are_merged(
+    students: tuple[Student, Student], tmp_path: Path
+) -> None:
+    """Two courses count their students apart, and two people may have one name."""
+    assert merged_under_two_names(tmp_path, students, anonymous=False) == 0

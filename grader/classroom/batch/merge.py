@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from grader.base.errors import StorageError, UsageError
 from grader.base.records import frozen
-from grader.base.text import listed, quoted
+from grader.base.text import escaped, listed, quoted
 from grader.classroom.batch import places
 from grader.classroom.batch.adjusting import stored_decisions
 from grader.classroom.batch.folder import IMPORT, load_grade
@@ -27,6 +27,7 @@ from grader.classroom.batch.removed_students import remove_others
 from grader.classroom.batch.resume import differences, write
 from grader.classroom.course.anonymous import identified, named, nameless
 from grader.classroom.course.decisions import FILE_NAME
+from grader.classroom.course.matching import may_be_one, values_of
 from grader.grading.submission.items import looks
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from grader.classroom.batch.folder import BatchSession, OutFolder
     from grader.classroom.course.anonymous import Identities
-    from grader.model import Grade
+    from grader.model import Grade, Student
 
 
 @frozen
@@ -169,7 +170,7 @@ def _must_be_complete(parts: Sequence[ClassPart]) -> None:
 
 
 def _must_be_apart(parts: Sequence[ClassPart]) -> None:
-    """Raise UsageError where a student is in two of the parts, or two names look alike and may be one's."""
+    """Raise UsageError where a student is in two of the parts, or two names may be one student's."""
     names = [_by_looks(part) for part in parts]
     for (one, of_one), (other, of_other) in combinations(zip(parts, names, strict=True), 2):
         alike = sorted(of_one.keys() & of_other.keys())
@@ -185,6 +186,37 @@ def _must_be_apart(parts: Sequence[ClassPart]) -> None:
                 f"{pair} of {one.out.path} and {other.out.path} look alike (capitals, letters of two "
                 "scripts) and may be one student; leave one out, or grade them under different names"
             )
+    for one, other in combinations(parts, 2):
+        _must_be_other_people(one, other)
+
+
+def _must_be_other_people(one: ClassPart, other: ClassPart) -> None:
+    """Raise UsageError where a student of the roster or platform is in both parts under different names."""
+    by_value: dict[tuple[str, str], list[tuple[str, Student]]] = {}
+    for name, student in _people(one):
+        for value in values_of(student):
+            by_value.setdefault(value, []).append((name, student))
+    for name, student in _people(other):
+        for value in values_of(student):
+            for earlier, same in by_value.get(value, ()):
+                if may_be_one(student, same):
+                    raise UsageError(
+                        f"`{escaped(earlier, 60)}` of {one.out.path} and `{escaped(name, 60)}` of "
+                        f"{other.out.path} are one student by the roster or the platform (both have the "
+                        f"{value[0]} `{escaped(value[1], 60)}`); leave one out, or correct the roster and "
+                        "grade again"
+                    )
+
+
+def _people(part: ClassPart) -> list[tuple[str, Student]]:
+    """The students of a part, each with the name of the submission."""
+    grades = {name: identified(grade, part.identities) for name, grade in part.grades.items()}
+    return [
+        (named(name, part.identities), student)
+        for name, grade in grades.items()
+        if grade.hand_in
+        for student in grade.hand_in.students
+    ]
 
 
 def _by_looks(part: ClassPart) -> dict[str, str]:

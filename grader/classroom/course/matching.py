@@ -74,6 +74,23 @@ def match_roster(download: Download, roster: Roster) -> Download:
     )
 
 
+def values_of(student: Student) -> list[tuple[str, str]]:
+    """The values by which a student is known, folded, each with its kind; the name if there are no others."""
+    values = [(kind, value) for kind in IDENTIFIERS if (value := folded(getattr(student, kind)))]
+    return values or [("name", name) for name in (folded(student.name),) if name]
+
+
+def may_be_one(student: Student, other: Student) -> bool:
+    """True if two students who have a value of one kind in common may be one person.
+
+    A platform's own number may be another person's elsewhere, who then has another name altogether.
+    """
+    if {kind for kind, _ in {*values_of(student)} & {*values_of(other)}} - {"id"}:
+        return True
+    words, others = (set(re.findall(r"\w+", folded(one.name))) for one in (student, other))
+    return not words or not others or bool(words & others)
+
+
 def _file(submission: Submission) -> str:
     return submission.hand_in.file if submission.hand_in else submission.file
 
