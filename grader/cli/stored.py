@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.base.errors import UsageError
+from grader.classroom.batch import adjusting
 from grader.cli import setup
 
 if TYPE_CHECKING:
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
 
 
 def must_be_whole(out: OutFolder, options: argparse.Namespace) -> None:
-    """Say how far the class is graded; raises UsageError where that is not all of it, unless it is meant."""
+    """Say how far the class is graded; raises UsageError where that is not all of it, unless it is meant.
+
+    Nor is it where decisions about it are gone or damaged.
+    """
     say_of(out)
+    adjusting.stored_decisions(out)
     state = out.state()
     unfinished = state.unfinished()
     if unfinished and not options.unfinished:

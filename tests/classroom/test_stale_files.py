@@ -233,12 +233,12 @@ def decided(course: Path) -> Path:
     return course / "out"
 
 
-@pytest.mark.parametrize("command", ["report", "rescore", "merge", "grade"])
-@pytest.mark.parametrize("damage", ["gone", "older"])
+@pytest.mark.parametrize("command", ["report", "rescore", "merge", "grade", "gradebook", "feedback"])
+@pytest.mark.parametrize("damage", ["gone", "older", "spoiled"])
 def test_decisions_that_the_journal_lists_as_kept_are_not_forgotten(
     command: str, damage: str, course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Gone, or as an earlier batch kept them: the file is named, with exit code 2, and no score changes."""
+    """Gone, damaged, or as an earlier batch kept them: it is named, with exit code 2; nothing changes."""
     out = decided(course)
     kept = out / "adjustments.yaml"
     earlier = kept.read_bytes()
@@ -246,6 +246,8 @@ def test_decisions_that_the_journal_lists_as_kept_are_not_forgotten(
         (course / "decisions.yaml").write_text("students:\n  bob: {score: 90, comment: seen, by: Tim}\n")
         assert grade(course, "--adjustments", str(course / "decisions.yaml")) == 0
         kept.write_bytes(earlier)
+    elif damage == "spoiled":
+        kept.write_bytes(earlier[:-3])
     else:
         kept.unlink()
     before = scores(course)
@@ -257,6 +259,8 @@ def test_decisions_that_the_journal_lists_as_kept_are_not_forgotten(
         in (capsys.readouterr().err)
     )
     assert scores(course) == before
+    assert not {"all", "feedback.zip"} & {path.name for path in course.iterdir()}
+    assert not (course / "book.csv").exists() or (course / "book.csv").read_text().count(",\n") == 4
     assert grade(course, "--adjustments", str(course / "decisions.yaml")) == 0
     assert scores(course) == before
     assert run("rescore", out, course) == 0

@@ -103,6 +103,7 @@ def _part(out: OutFolder) -> ClassPart:
     session, state = out.graded_session(), out.state()
     if unfinished := state.unfinished():
         raise UsageError(f"{out.path}: {unfinished}; run the same command again first")
+    stored_decisions(out)  # a folder without its decisions is not whole
     grades = readable_grades(out, state.names)
     if damaged := [name for name in state.names if name not in grades]:
         raise UsageError(
