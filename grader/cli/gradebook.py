@@ -14,6 +14,7 @@ from grader.classroom.course.gradebooks import Score, fill
 from grader.classroom.course.tables import MAX_BYTES
 from grader.cli import setup, stored
 from grader.model import Verdict
+from grader.reports import class_table
 
 if TYPE_CHECKING:
     import argparse
@@ -109,3 +110,5 @@ def _say(filled: Filled, grades: Sequence[Grade], target: Path) -> None:
             rest = len(names) - _MOST_NAMES
             who = listed([*shown, f"{rest} more"] if rest > 0 else shown)
             screen.print(f"  {len(names)} {reason}: {who}", soft_wrap=True)
+    for sentence in class_table.handed_in_anew(grades):
+        screen.print(f"  {sentence}", soft_wrap=True)

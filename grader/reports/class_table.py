@@ -193,11 +193,11 @@ _NUMBERED = re.compile(r"-\d+$")
 _MOST_LETTERS = 3
 
 
-def handed_in_anew(grades: Sequence[Grade]) -> Iterator[str]:
+@in_their_words
+def handed_in_anew(grades: Sequence[Grade]) -> tuple[str, ...]:
     """A sentence about those whose points were set by hand for what they had handed in before, if any."""
     names = [grade.submission_id for grade in grades if any(map(grade.is_of_earlier, grade.adjustments))]
-    if names:
-        yield text_of("handed-in-anew", names=quoted(names))
+    return (text_of("handed-in-anew", names=quoted(names)),) if names else ()
 
 
 def lookalikes(ids: Sequence[str]) -> Iterator[str]:

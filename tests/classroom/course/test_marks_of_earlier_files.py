@@ -51,6 +51,14 @@ class Course:
         assert main([command, str(self.folder / "out")]) == 0
         return self.printed()
 
+    def gradebook(self) -> str:
+        """Run `gradebook` on a new export; gives what is printed."""
+        book = self.folder / "book.csv"
+        book.write_text("id,points\nada,\nbo,\n")
+        words = ["--into", str(book), "--column", "points", "--no-scale"]
+        assert main(["gradebook", str(self.folder / "out"), *words]) == 0
+        return self.printed()
+
     def text(self, name: str) -> str:
         """A file of the graded class."""
         return (self.folder / "out" / name).read_text("utf-8")
@@ -87,6 +95,18 @@ def test_who_hands_in_anew_after_a_mark_is_reported(course: Course, decisions: s
     assert MESSAGE in course.grade(decisions)
     assert MESSAGE not in course.grade(decisions.replace("half", "now half"))
     assert "earlier" not in course.mark()
+
+
+def test_the_gradebook_reports_a_mark_for_an_earlier_file(course: Course) -> None:
+    """In the batch's words, beside the cells that it fills; the cell is filled all the same."""
+    course.grade(SCORE)
+    assert MESSAGE not in course.gradebook()
+    course.hands_in("bo", 76)
+    course.grade(SCORE)
+    assert MESSAGE in course.gradebook()
+    assert "bo,20" in (course.folder / "book.csv").read_text()
+    course.grade(SCORE.replace("half", "now half"))
+    assert MESSAGE not in course.gradebook()
 
 
 def test_a_mark_that_is_written_after_a_batch_is_for_what_that_graded(course: Course) -> None:
