@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and the values that they take, or have by default in a course."""
+"""Arguments that several commands share, and the values that they take."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.base.errors import UsageError
-from grader.base.text import escaped, suggestion
+from grader.base.text import escaped
 from grader.running.backends import AUTO, CHOICES
 from grader.toolchain.gpu import RaceJudge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from grader.classroom.batch.resume import Shard
 
@@ -186,92 +186,3 @@ def percent(text: str) -> Fraction:
     if not 0 <= share <= 100:  # noqa: PLR2004 - percent
         raise argparse.ArgumentTypeError("expected a percentage from 0 to 100")
     return share
-
-
-COURSE_FILE = Path("grader.toml")
-"""File of the shared settings of every `grade`, `feedback` and `gradebook` of a course:
-
-    roster = "roster.csv"
-    adjustments = "adjustments.yaml"
-    out = "out"
-    sandbox = "docker"
-    lms = "moodle"
-    scale = true
-
-It is read where the command is typed; paths are meant from there, and what is typed comes first.
-"""
-
-_MOST_BYTES = 64 * 1024
-_FLAGS = ("scale",)
-"""Keys that are true or false."""
-
-
-def course_file_must_be_staff_s(submissions: Path) -> None:
-    """Refuse a course's file that lies among the submissions, for a student may have written it.
-
-    It names decisions about points. Beside a file or an archive it may have been handed in with that; beside
-    the folder of a class stands what staff have put there. Raises `UsageError`.
-    """
-    if not COURSE_FILE.is_file():
-        return
-    here, meant = Path.cwd().resolve(), submissions.resolve()
-    if here.is_relative_to(meant):
-        raise UsageError(
-            f"{COURSE_FILE}: lies among the submissions, where a student may have put it; type the command "
-            "in the course's own folder"
-        )
-    if not meant.is_dir() and here in (meant.parent, submissions.absolute().parent.resolve()):
-        raise UsageError(
-            f"{COURSE_FILE}: lies beside {escaped(str(submissions))}, where a student may have put it; move "
-            "what was handed in to a folder of its own, such as submissions/"
-        )
-
-
-def course_defaults(path: Path = COURSE_FILE) -> dict[str, object]:
-    """Settings in the file, by the names of options; empty where there is none. Raises `UsageError`."""
-    if not path.is_file():
-        return {}
-    import tomllib  # noqa: PLC0415 - a student has no such file
-
-    try:
-        with path.open("rb") as stream:
-            settings = tomllib.loads(stream.read(_MOST_BYTES).decode())
-    except OSError as problem:
-        raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
-    except (ValueError, RecursionError) as problem:
-        raise UsageError(f"{path}: is not TOML that can be read: {escaped(str(problem))}") from None
-    readers: dict[str, Callable[[str], object]] = _readers() | dict.fromkeys(_FLAGS, bool)
-    for key, value in settings.items():
-        if key not in readers:
-            raise UsageError(f"{path}: unknown key `{escaped(key)}`; {suggestion(key, readers)}")
-        if key in _FLAGS:
-            if not isinstance(value, bool):
-                raise UsageError(f"{path}: {key}: expected true or false, without quotes")
-        elif not isinstance(value, str) or not value:
-            raise UsageError(f'{path}: {key}: expected a text in quotes, such as "{key}"')
-    defaults = {key: readers[key](value) for key, value in settings.items()}
-    for key, value in defaults.items():
-        must_be_possible(value, f"{path}: {key}: ")
-    return defaults
-
-
-def _readers() -> dict[str, Callable[[str], object]]:
-    """Reader of the value of each key."""
-    from grader.classroom.course.feedback import KINDS  # noqa: PLC0415 - a student has no such file
-
-    return {
-        "roster": Path,
-        "adjustments": Path,
-        "out": Path,
-        "sandbox": _one_of("sandbox", SANDBOXES),
-        "lms": _one_of("lms", KINDS),
-    }
-
-
-def _one_of(key: str, words: tuple[str, ...]) -> Callable[[str], str]:
-    def checked(name: str) -> str:
-        if name not in words:
-            raise UsageError(f"{COURSE_FILE}: {key}: `{escaped(name)}` is none; {suggestion(name, words)}")
-        return name
-
-    return checked

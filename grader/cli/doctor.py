@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from grader.authoring.doctor import containers, examination
 from grader.base.data_files import data_root
 from grader.base.errors import UsageError
-from grader.cli import arguments, setup
+from grader.cli import arguments, course_file, setup
 from grader.toolchain.nvcc.cache import builds_folder
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _wishes(options: argparse.Namespace, builds: Path | None) -> examination.ClassWishes:
     """Options that `grade` would get here: from `grader.toml`, the environment, and the options."""
-    defaults = arguments.course_defaults()
+    course_file.must_be_staff_s(*filter(None, (options.out,)))
+    defaults = course_file.defaults()
     out = options.out or defaults.get("out")
     return examination.ClassWishes(
         sandbox=str(defaults.get("sandbox", arguments.default_sandbox())),

@@ -41,6 +41,7 @@ from grader.classroom.course.anonymous import identified, nameless, pseudonym_of
 from grader.cli import (
     arguments,
     cluster,
+    course_file,
     downloads,
     dry_run,
     import_table,
@@ -86,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
             "--only grades one submission again, and --fresh everything, with a new seed: leave one of them "
             "out"
         )
-    arguments.course_file_must_be_staff_s(options.submissions)
+    course_file.must_be_staff_s(options.submissions, *filter(None, (options.out,)))
     cluster.require_cluster_options(options)
     assignment = setup.staff_assignment(options)
     if options.shard and setup.seed(options, assignment) is None:
@@ -94,6 +95,8 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         downloads.must_lie_apart(options.out, options.submissions)
     download = downloads.download(options.submissions, assignment, options.roster)
+    if len(download.submissions) == 1:
+        course_file.must_lie_outside_of_class(options.submissions)
     if options.dry_run:
         return dry_run.show(options, assignment, download)
     download = dry_run.certain(download, skip=options.skip_unmatched)
@@ -172,7 +175,8 @@ def _grade_class(
     executor: Executor,
     out: OutFolder,
 ) -> int:
-    table, whole = import_table.dump(download), download.submissions
+    table = import_table.dump(download, import_table.path_from(out.path, options.submissions))
+    whole = download.submissions
     if options.shard:
         download = replace(download, submissions=options.shard.of_class(whole))
     download, identities = _pseudonymous(options, download, out)

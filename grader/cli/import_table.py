@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,7 @@ from grader.model import HandIn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from grader.classroom.course.entries import Download, Omission, StaffQuestion
     from grader.model import Submission
@@ -163,11 +165,12 @@ def _plain(names: Sequence[str]) -> str:
     return ", ".join([*shown, "…"] if len(names) > MOST_NAMES else shown)
 
 
-def dump(download: Download) -> str:
-    """Write the table as JSON; names stand in it whole."""
+def dump(download: Download, path: str = "") -> str:
+    """Write the table as JSON, in which names stand whole; ``path`` is that of the download (`path_from`)."""
     document = {
         "format_version": FORMAT_VERSION,
         "name": download.name,
+        **({"path": path} if path else {}),
         "layout": download.layout,
         "submissions": [_as_json(submission) for submission in download.submissions],
         "left_out": [_omitted(omission) for omission in download.left_out],
@@ -178,6 +181,17 @@ def dump(download: Download) -> str:
         "missing": [_filled(asdict(student)) for student in download.missing],
     }
     return json.dumps(document, indent=2) + "\n"
+
+
+def path_from(out: Path, submissions: Path) -> str:
+    """Path of the submissions as seen from ``out``, which stays right where both are moved together."""
+    return os.path.relpath(submissions.resolve(), out.resolve())
+
+
+def submissions_of(out: Path, table: bytes | None) -> Path | None:
+    """Path of what was graded into ``out`` by its table; None where that does not say it."""
+    path = json.loads(table).get("path") if table else None
+    return (out / path).resolve() if isinstance(path, str) else None
 
 
 def _as_json(submission: Submission) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from grader.base import processors
-from grader.cli import arguments
+from grader.cli import arguments, course_file
 from grader.running.backends import AUTO, CHOICES
 from grader.toolchain.gpu import RaceJudge
 
@@ -56,7 +56,7 @@ def _grade(parser: argparse.ArgumentParser) -> None:
         help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
     )
     arguments.add_grading(parser)
-    parser.set_defaults(**arguments.course_defaults())
+    parser.set_defaults(**course_file.defaults())
 
 
 def _add_class(parser: argparse.ArgumentParser) -> None:
@@ -180,7 +180,7 @@ def _feedback(parser: argparse.ArgumentParser) -> None:
     """After `grader feedback`."""
     from grader.classroom.course.feedback import KINDS  # noqa: PLC0415 - no other command has them
 
-    lms = arguments.course_defaults().get("lms")
+    lms = course_file.defaults().get("lms")
     _add_out(parser)
     parser.add_argument(
         "--for",
@@ -245,7 +245,7 @@ def _gradebook(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scale",
         action=argparse.BooleanOptionalAction,
-        default=arguments.course_defaults().get("scale"),
+        default=course_file.defaults().get("scale"),
         help="where the column takes other points than could be reached: write the same share of them, or "
         "the points as they are (default: `scale` in grader.toml, else ask, exit 2)",
     )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from grader.base.errors import UsageError
 from grader.classroom.batch import adjusting
-from grader.cli import setup
+from grader.classroom.batch.folder import IMPORT
+from grader.cli import course_file, import_table, setup
 
 if TYPE_CHECKING:
     import argparse
@@ -30,6 +31,13 @@ def must_be_whole(out: OutFolder, options: argparse.Namespace) -> None:
         )
     if unfinished:
         setup.console(stderr=True).print(f"{out.path}: {unfinished}", soft_wrap=True)
+
+
+def course_file_must_be_staff_s(out: OutFolder) -> None:
+    """Refuse a course's file of a student's, by where that class lies; raises UsageError."""
+    if course_file.COURSE_FILE.is_file():
+        submissions = import_table.submissions_of(out.path, out.stored_file(IMPORT))
+        course_file.must_be_staff_s(out.path, *filter(None, (submissions,)))
 
 
 def say_of(out: OutFolder) -> None:

@@ -69,6 +69,106 @@ def test_a_course_file_beside_a_file_that_was_handed_in_is_refused(
     assert not (course / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("folder", "named", "where"),
+    [
+        ("eve/sub", "../answers.yaml", "lies below the folder of ../answers.yaml"),
+        ("eve/sub/deeper", "../../hand-in.zip", "lies below the folder of ../../hand-in.zip"),
+        ("class/bob", "../eve", "lies in a folder beside ../eve"),
+        ("class/bob/sub", "../../eve", "lies in a folder beside ../../eve"),
+        ("class/eve", ".", "lies among the submissions"),
+        ("link", "..", "lies among the submissions"),
+        ("unpacked/eve", "../../hand-ins/class.zip", "lies beside or below k.cu"),
+        ("unpacked/eve/sub", "../../../hand-ins/class.zip", "lies beside or below k.cu"),
+        ("out", "../class", "lies among the submissions"),
+    ],
+)
+def test_a_course_file_anywhere_around_what_students_handed_in_is_refused(
+    folder: str,
+    named: str,
+    where: str,
+    course: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Below what is graded, in another student's folder, by a link, in an unpacked archive, in OUT."""
+    written(
+        course,
+        {
+            "eve/answers.yaml": answers("eve"),
+            "class/eve/answers.yaml": answers("eve"),
+            "unpacked/eve/k.cu": b"",
+            "hand-ins/class.zip": b"",
+        },
+    )
+    (course / "class/link").mkdir()
+    (course / "link").symlink_to("class/link")
+    for archive_path in (course / "eve/hand-in.zip", course / "hand-ins/class.zip"):
+        with zipfile.ZipFile(archive_path, "w") as archive:
+            archive.writestr("answers.yaml", answers("eve"))
+    (course / folder).mkdir(parents=True, exist_ok=True)
+    (course / folder / "grader.toml").write_text('adjustments = "mine.yaml"\n', encoding="utf-8")
+    monkeypatch.chdir(course / folder)
+    assert main(["grade", QUESTIONS, named, "-o", str(course / "out")]) == 2
+    assert f"grader.toml: {where}" in capsys.readouterr().err
+    assert not (course / "out/grades").exists()
+
+
+def test_a_course_file_that_leads_to_a_students_is_refused(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The student may change what it says."""
+    written(course, {"class/eve/grader.toml": b'out = "eves"\n'})
+    (course / "grader.toml").symlink_to("class/eve/grader.toml")
+    assert main(["grade", QUESTIONS, "class", "-o", "out"]) == 2
+    assert "grader.toml: lies among the submissions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("folder", "where"),
+    [
+        ("class", "lies among the submissions"),
+        ("class/eve/sub", "lies among the submissions"),
+        ("out/grades", "lies among the submissions"),
+        ("elsewhere/eve", "lies beside or below k.cu"),
+        ("elsewhere/eve/sub", "lies beside or below k.cu"),
+    ],
+)
+def test_commands_about_a_graded_class_refuse_a_students_course_file(
+    folder: str,
+    where: str,
+    course: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The class stays known by its path; an unpacked copy by its sources. Staff's own file counts."""
+    (course / "grader.toml").write_text('lms = "folders"\n', encoding="utf-8")
+    assert main(["grade", QUESTIONS, "class", "-o", "out"]) == 0
+    (course / "book.csv").write_text("name,points\nada-1,\n", encoding="utf-8")
+    book = ["--into", str(course / "book.csv"), "--column", "points"]
+    written(course, {"elsewhere/eve/k.cu": b"", f"{folder}/grader.toml": b'lms = "mail"\nscale = false\n'})
+    capsys.readouterr()
+    monkeypatch.chdir(course / folder)
+    for command in (["gradebook", *book], ["feedback", "-o", str(course / "feedback.zip")]):
+        assert main([command[0], str(course / "out"), *command[1:]]) == 2
+        assert f"grader.toml: {where}" in capsys.readouterr().err
+    monkeypatch.chdir(course)
+    assert main(["gradebook", "out", *book]) == 0
+    assert main(["feedback", "out", "-o", "feedback.zip"]) == 0
+
+
+def test_the_doctor_refuses_a_students_course_file(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would try another sandbox than the class will get."""
+    written(course, {"class/eve/k.cu": b"", "class/eve/grader.toml": b'sandbox = "local"\n'})
+    monkeypatch.chdir(course / "class/eve")
+    monkeypatch.setattr("grader.authoring.doctor.examination.examine", lambda *_: ())
+    monkeypatch.setattr("grader.authoring.doctor.examination.can_grade", lambda _: True)
+    assert main(["doctor"]) == 2
+    assert "grader.toml: lies beside or below k.cu" in capsys.readouterr().err
+
+
 def test_a_course_file_beside_the_folder_that_holds_an_archive_counts(course: Path) -> None:
     """It is not in the folder of what was handed in; without such a file, any archive may lie anywhere."""
     (course / "downloads").mkdir()
