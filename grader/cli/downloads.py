@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.base.errors import UsageError
-from grader.classroom.course.download import read_download
+from grader.classroom.course.download import read_download, read_only_one
 from grader.classroom.course.entries import PLAIN, Doubt, StaffQuestion
 from grader.classroom.course.matching import match_roster
 from grader.classroom.course.roster import read_roster
@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from grader.model import Assignment
 
 
-def download(path: Path, assignment: Assignment, roster: Path | None = None) -> Download:
-    """Submissions of a class for the assignment: sources, or files with answers; owners by a roster."""
-    whole = read_download(path, wanted_by(assignment.interface), assignment.id)
+def download(
+    path: Path, assignment: Assignment, roster: Path | None = None, *, only_one: bool = False
+) -> Download:
+    """Submissions of a class for the assignment: sources, or files with answers; owners by a roster.
+
+    ``only_one``: all of it is what one student handed in.
+    """
+    wanted = wanted_by(assignment.interface)
+    whole = read_only_one(path, wanted) if only_one else read_download(path, wanted, assignment.id)
     if roster is not None:
         return match_roster(whole, read_roster(roster))
     return _without_other_sheets(whole) if assignment.interface.asks_questions else whole

@@ -94,13 +94,17 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--shard {options.shard} needs --seed, the same for all {options.shard.of} of them")
     if options.out is not None:
         downloads.must_lie_apart(options.out, options.submissions)
-    download = downloads.download(options.submissions, assignment, options.roster)
+    download = downloads.download(
+        options.submissions,
+        assignment,
+        options.roster,
+        only_one=options.format in arguments.PLATFORM_FORMATS,
+    )
     if len(download.submissions) == 1:
         course_file.must_lie_outside_of_class(options.submissions)
     if options.dry_run:
         return dry_run.show(options, assignment, download)
     download = dry_run.certain(download, skip=options.skip_unmatched)
-    setup.require_one_submission(options, len(download.submissions))
     out = OutFolder(options.out)
     with ExitStack() as held:
         early = bool(options.cluster) and out.path.is_dir()

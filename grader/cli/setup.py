@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from grader.base.data_files import caches_folder
 from grader.base.errors import OurError, StorageError, UsageError
 from grader.base.text import count, quoted
-from grader.cli.arguments import PLATFORM_FORMATS
 from grader.grading.assignment import find_assignment, load_assignment
 from grader.grading.assignment.bundled import recorded_assignment, require_staff_files
 from grader.grading.submission import read_submission, wanted_by
@@ -147,13 +146,16 @@ def graded_assignment(argument: str | None, out: OutFolder) -> Assignment:
     return assignment
 
 
-def only_submission(path: Path, assignment: Assignment, command: str) -> Submission:
+def only_submission(
+    path: Path, assignment: Assignment, command: str, *, for_platform: bool = False
+) -> Submission:
     """The one that was handed in; raises UsageError where there are several, or none.
 
-    A folder or an archive may be what one student hands in, as it would lie in a class.
+    A folder or an archive may be what one student hands in, as it would lie in a class. A platform is to get
+    a result in any case, and what is wrong with the submission is what it says (``for_platform``).
     """
     submission = read_submission(path, wanted_by(assignment.interface))
-    if submission.problem is None:
+    if submission.problem is None or (for_platform and path.exists()):
         return submission
     from grader.cli.downloads import download  # noqa: PLC0415 - one file is no download
 
@@ -233,12 +235,6 @@ def require_folder(folder: Path) -> None:
     """Raise UsageError where something else stands in the place of a folder that is to be written into."""
     if any(part.exists() and not part.is_dir() for part in (folder, *folder.parents)):
         raise UsageError(f"{folder}: is no folder; choose another one")
-
-
-def require_one_submission(options: argparse.Namespace, number: int) -> None:
-    """Raise UsageError where several submissions are to be one result."""
-    if options.format in PLATFORM_FORMATS and number != 1:
-        raise UsageError(f"--format {options.format} is the result of one submission; these are {number}")
 
 
 def print_for_platform(

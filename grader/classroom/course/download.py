@@ -67,6 +67,12 @@ _PLATFORM_FILES = re.compile(
     r"|submission_metadata\.yml|.*\.(?:csv|tsv|xlsx?|ods)",
     re.IGNORECASE | re.DOTALL,
 )
+_WRAPPER = re.compile(r"(?:.+_)?export|.+-submissions(?:-\d\d-\d\d-\d{4}.*)?", re.DOTALL)
+"""Names of the folder in the archives of Gradescope and of GitHub Classroom."""
+
+_BY_LIST = ("Gradescope", "repositories")
+"""Layouts that a file says more of than the names of the folders."""
+
 _COPY = re.compile(r"(?P<base>.+) \(\d{1,3}\)", re.DOTALL)
 
 
@@ -89,6 +95,20 @@ def read_download(path: Path, expected: Wanted = SOURCE, assignment: str = "") -
             raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {reason}") from error
         except Unusable as unusable:
             raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {unusable}") from unusable
+
+
+def read_only_one(path: Path, expected: Wanted = SOURCE) -> Download:
+    """Read what lies at ``path`` as one student's, whose everything in it is: no list there says whose it is.
+
+    Raises `UsageError` if there is nothing at ``path``.
+    """
+    shown = escaped(str(path))
+    if not path.exists():
+        hint = _similar_path_hint(path)
+        raise UsageError(f"cannot read submissions from `{shown}`: no such file or directory{hint}")
+    item = OnDisk(path.resolve())
+    entry = _alone(item, item.name if item.is_folder else stem(item.name))
+    return _sorted(item.name, PLAIN, (entry,), (), (), expected)
 
 
 def _similar_path_hint(path: Path) -> str:
@@ -117,8 +137,13 @@ def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str) -> Do
         if single := _one_students(top, stem(folder.name), expected):
             return _sorted(folder.name, PLAIN, (single,), (), (), expected)
     layout, level, beside, recognised = _students_level(top, folder.resolve().name, expected, assignment)
+    alone = recognised is not None and len({entry.key for entry in recognised}) == 1
+    if alone and isinstance(top, OnDisk) and _lies_in_download(folder.resolve(), expected):
+        return read_only_one(folder, expected)
     if recognised is None:
         read, questions = plain(level, expected.opened, assignment)
+    elif alone and (level.depth or layout in _BY_LIST) and not _is_wrapper(level):
+        read, questions = (), (_whose_list(level, recognised),)
     else:
         read, questions = recognised, ()
     omissions, strangers = _others(level, read, questions)
@@ -172,8 +197,33 @@ def _students_level(
         next_to = tuple(item for item in level.items if item.name != below.name)
         omissions = [Omission(item.name, Left.BESIDE) for item in next_to]
         beside = (*beside, *omissions, *(Omission(hidden, Left.HIDDEN) for hidden in level.hidden))
-        level = replace(_level(below, below.name, expected), beside=next_to)
+        level = replace(_level(below, below.name, expected), beside=next_to, depth=level.depth + 1)
     return PLAIN, first, (), None
+
+
+def _is_wrapper(level: Level) -> bool:
+    """True if a folder that no student names is called as a platform calls it around the students'."""
+    return level.depth <= 1 and _WRAPPER.fullmatch(level.name) is not None
+
+
+def _whose_list(level: Level, recognised: Sequence[Entry]) -> StaffQuestion:
+    """Question about the only student's folder that has names as of a platform in it, or a list of them.
+
+    A platform wrote that around it, or the student wrote it into it.
+    """
+    entry = recognised[0]
+    people = tuple(dict.fromkeys(person.name or person.login or person.id for person in entry.students))
+    return StaffQuestion(Doubt.OWN_LIST, tuple(item.name for item in level.items), people or (entry.name,))
+
+
+def _lies_in_download(folder: Path, expected: Wanted) -> bool:
+    """True if the folder around this one is a platform's download, of which this is one student's part."""
+    try:
+        around = _level(OnDisk(folder.parent), folder.parent.name, expected)
+        recognised = [recognise(around) or () for recognise in LAYOUTS.values()]
+    except (OSError, UsageError, Unusable):
+        return False
+    return any(entry.file == folder.name for entries in recognised for entry in entries)
 
 
 def _holds_download(level: Level, expected: Wanted) -> bool:

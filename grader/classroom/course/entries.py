@@ -37,6 +37,7 @@ class Doubt(StrEnum):
     TEXT_ONLY = "text-only"
     COPIES = "numbered-copies"
     STRANGE = "not-recognised"
+    OWN_LIST = "list-of-the-only-student"
     ANOTHER_SHEET = "sheet-of-another-name"
     NOT_ON_ROSTER = "not-on-roster"
     SEVERAL_ON_ROSTER = "several-on-roster"
@@ -52,6 +53,8 @@ class Level:
     """Names of what operating systems and tools leave behind."""
     beside: tuple[Item, ...] = ()
     """Items beside this folder, where it was gone down into."""
+    depth: int = 0
+    """Number of folders that were gone down into to reach it."""
 
 
 @frozen
