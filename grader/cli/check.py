@@ -31,7 +31,8 @@ def run(options: argparse.Namespace) -> int:
     """Check one file and print the feedback; 0 for full marks, 1 below, 3 where we failed."""
     began = time.perf_counter()
     assignment = setup.assignment(options)
-    submission = setup.only_submission(options.file, assignment, "check")
+    for_platform = options.format in arguments.PLATFORM_FORMATS
+    submission = setup.only_submission(options.file, assignment, "check", for_platform=for_platform)
     seed = setup.seed(options, assignment)
     seed = setup.PUBLIC_SEED if seed is None else seed
     with progress.of_check():
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     source, further = lines(submission.source), further_lines(submission)
     console = setup.console(width=options.width)
     preliminary = not assignment.interface.asks_questions  # of questions all are asked
-    if options.format in arguments.PLATFORM_FORMATS:
+    if for_platform:
         _write_files(options, grade, source, further, preliminary=preliminary)
         return setup.print_for_platform(options, grade, source, further)
     if options.format != "text":

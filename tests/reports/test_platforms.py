@@ -169,7 +169,7 @@ def test_what_the_runner_does_not_say_is_asked_for() -> None:
 def test_the_commands_print_the_result_of_one_submission(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With 0 whatever the score: another code is a broken grader to these judges. A class is refused."""
+    """With 0 whatever the score: another code is a broken grader to these judges. Two files are one's."""
     (tmp_path / "answers.yaml").write_text("answers: {blocks: 1}\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert main(["check", "memory-analysis", "answers.yaml", "--format", "prairielearn"]) == 0
@@ -184,5 +184,5 @@ def test_the_commands_print_the_result_of_one_submission(
     (tmp_path / "class").mkdir()
     for name in ("ada", "grace"):
         (tmp_path / f"class/{name}.yaml").write_text("answers: {blocks: 1}\n", encoding="utf-8")
-    assert main(["grade", "memory-analysis", "class", "-o", "out2", "--format", "prairielearn"]) == 2
-    assert "the result of one submission; these are 2" in capsys.readouterr().err
+    assert main(["grade", "memory-analysis", "class", "-o", "out2", "--format", "prairielearn"]) == 0
+    assert "holds 2 .yaml, .yml or .json files" in capsys.readouterr().out
