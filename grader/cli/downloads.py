@@ -24,14 +24,19 @@ if TYPE_CHECKING:
 
 
 def download(
-    path: Path, assignment: Assignment, roster: Path | None = None, *, only_one: bool = False
+    path: Path,
+    assignment: Assignment,
+    roster: Path | None = None,
+    *,
+    only_one: bool = False,
+    out: Path | None = None,
 ) -> Download:
     """Submissions of a class for the assignment: sources, or files with answers; owners by a roster.
 
-    ``only_one``: all of it is what one student handed in.
+    ``only_one``: all of it is what one student handed in. ``out`` is where the grades go.
     """
     wanted = wanted_by(assignment.interface)
-    whole = read_only_one(path, wanted) if only_one else read_download(path, wanted, assignment.id)
+    whole = read_only_one(path, wanted) if only_one else read_download(path, wanted, assignment.id, out)
     if roster is not None:
         return match_roster(whole, read_roster(roster))
     return _without_other_sheets(whole) if assignment.interface.asks_questions else whole

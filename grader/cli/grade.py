@@ -99,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
         assignment,
         options.roster,
         only_one=options.format in arguments.PLATFORM_FORMATS,
+        out=options.out,
     )
     if len(download.submissions) == 1:
         course_file.must_lie_outside_of_class(options.submissions)

@@ -53,9 +53,11 @@ WHY_ASKED = {
     Doubt.TEXT_ONLY: "{names}: the student handed in a text or a link, and no file; ask for the file",
     Doubt.COPIES: "{names}: numbers that a browser or a drive put there; it is unclear whose they are",
     Doubt.STRANGE: "{names}: neither a name of this kind of download nor a source file or a student's folder",
-    Doubt.OWN_LIST: "{names}: say that all of it is of `{detail}`, and a student may have written that; where "
-    "a platform did, grade the folder around these under the platform's name, such as assignment_77_export or "
-    "hw3-submissions, else take out what says so",
+    Doubt.OWN_LIST: "{names}: say that all of it is of `{detail}`, and a student may have written that; "
+    "where a platform did, grade the folder around these under the platform's name, such as "
+    "assignment_77_export or hw3-submissions, else take out what says so",
+    Doubt.OUTPUT: "{names}: looks like what `grader grade -o` writes, and is not the OUT of this command; "
+    "move an OUT of yours elsewhere; if a student handed it in, take journal.jsonl out of it",
     Doubt.ANOTHER_SHEET: "{names}: the sheets were made for other names ({detail}) than the platform "
     "writes, so whose numbers count is not known; grade with the --roster that the sheets were made from",
     Doubt.NOT_ON_ROSTER: "{names}: not on the roster; add a row, or name the student in the file's name",

@@ -45,6 +45,7 @@ from grader.grading.submission.items import (
     ending,
     entries,
     ids,
+    is_our_output,
     looks,
     safe,
     stem,
@@ -76,18 +77,21 @@ _BY_LIST = ("Gradescope", "repositories")
 _COPY = re.compile(r"(?P<base>.+) \(\d{1,3}\)", re.DOTALL)
 
 
-def read_download(path: Path, expected: Wanted = SOURCE, assignment: str = "") -> Download:
+def read_download(
+    path: Path, expected: Wanted = SOURCE, assignment: str = "", out: Path | None = None
+) -> Download:
     """Read the submissions at ``path``: a file, a folder, an archive, or a download as it comes.
 
     In a folder that no platform named, each file that may hold what is ``expected`` is a submission, and so
     is each folder (`grader.grading.submission.read_submission`). Of students' folders with one for each
-    ``assignment``, the one called so is taken.
+    ``assignment``, the one called so is taken. The folder ``out`` of grades is no student's; another one that
+    looks like it is in doubt, for a student can make that.
 
     Raises `UsageError` if there is nothing at ``path``, or nothing in it.
     """
     with ExitStack() as stack:
         try:
-            return _read(path, stack, expected, assignment)
+            return _read(path, stack, expected, assignment, out)
         except (OSError, RuntimeError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or "not a usable path").lower()
             if isinstance(error, FileNotFoundError):
@@ -126,10 +130,10 @@ def _similar_path_hint(path: Path) -> str:
     return f"; {near}" if near else ""
 
 
-def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str) -> Download:
+def _read(path: Path, stack: ExitStack, expected: Wanted, assignment: str, out: Path | None) -> Download:
     folder = path if path.is_dir() else path.resolve()
     path.stat()
-    top: OnDisk | Folder = OnDisk(folder)
+    top: OnDisk | Folder = OnDisk(folder, out=out.resolve() if out else None)
     if not path.is_dir():
         if ending(folder.name) not in ARCHIVES or not top.is_file:
             return _sorted(folder.name, PLAIN, (_alone(top, stem(folder.name)),), (), (), expected)
@@ -239,9 +243,10 @@ def _level(folder: OnDisk | Folder, name: str, expected: Wanted) -> Level:
     """Content of the folder, where no entry may lead into another by a link."""
     if isinstance(folder, Folder):
         return Level(name, tuple(folder.items()), tuple(sorted(folder.hidden)))
-    shown = [*entries(folder.path), *dotted(folder.path, (*expected.endings, *ARCHIVES))]
+    shown = [*entries(folder.path, folder.out), *dotted(folder.path, (*expected.endings, *ARCHIVES))]
     hidden = sorted({entry.name for entry in folder.path.iterdir()} - {entry.name for entry in shown})
-    return Level(name, tuple(OnDisk(entry) for entry in sorted(shown)), tuple(hidden))
+    items = tuple(OnDisk(entry, out=folder.out) for entry in sorted(shown))
+    return Level(name, items, tuple(hidden))
 
 
 def _others(
@@ -407,15 +412,19 @@ def plain(
 
     A file is a submission by its ending, also that of an archive which cannot be read. So is a folder, even
     with nothing in it that can be graded, for its student shall hear that; where something lies in several
-    folders below, it is asked about.
+    folders below, or it looks like an output of ours, it is asked about.
     """
     endings = {suffix for group in groups for suffix in group}
     entries: list[Entry] = []
     questions: list[StaffQuestion] = []
+    outputs: list[StaffQuestion] = []
     for item in level.items:
         if not item.is_folder:
             if ending(item.name) in {*endings, *UNREAD_ARCHIVES} or not item.is_file:
                 entries.append(Entry(item, item.name, stem(item.name), item.name, file=item.name))
+            continue
+        if isinstance(item, OnDisk) and is_our_output(item.path):
+            outputs.append(StaffQuestion(Doubt.OUTPUT, (item.name,)))
             continue
         try:
             inner = settle(item, groups, assignment)
@@ -442,8 +451,8 @@ def plain(
         )
     if questions and not entries:
         names = tuple(name for question in questions for name in question.names)
-        return (), (StaffQuestion(Doubt.LEVEL, names, questions[0].detail),)
-    return tuple(entries), tuple(questions)
+        return (), (StaffQuestion(Doubt.LEVEL, names, questions[0].detail), *outputs)
+    return tuple(entries), (*questions, *outputs)
 
 
 def next_level(level: Level, groups: Groups, assignment: str, *, unwrap: bool) -> Item | None:

@@ -37,6 +37,7 @@ class Doubt(StrEnum):
     TEXT_ONLY = "text-only"
     COPIES = "numbered-copies"
     STRANGE = "not-recognised"
+    OUTPUT = "looks-like-our-output"
     OWN_LIST = "list-of-the-only-student"
     ANOTHER_SHEET = "sheet-of-another-name"
     NOT_ON_ROSTER = "not-on-roster"

@@ -63,11 +63,15 @@ def is_ignored(name: str) -> bool:
 
 @frozen
 class OnDisk:
-    """A file or folder on disk; ``inside`` is the student's folder, which no link may lead out of."""
+    """A file or folder on disk; ``inside`` is the student's folder, which no link may lead out of.
+
+    ``out`` is the resolved folder that grades are written into, which was not handed in.
+    """
 
     path: Path
     inside: Path | None = None
     noun: str = "folder"
+    out: Path | None = None
 
     @property
     def name(self) -> str:
@@ -87,23 +91,23 @@ class OnDisk:
     def items(self) -> list[Item]:
         """Its contents; all of them are this student's."""
         try:
-            contents = entries(self.path)
+            contents = entries(self.path, self.out)
         except OSError as error:
             reason: Detail = error.strerror.lower() if error.strerror else part("no-reason")
             raise Unusable(FindingCode.FOLDER_UNREADABLE, reason=reason) from error
-        return [OnDisk(path, self.inside or self.path) for path in contents]
+        return [OnDisk(path, self.inside or self.path, out=self.out) for path in contents]
 
     def read(self, most: int, wanted: str) -> bytes:
         """See `read_bytes`."""
         return read_bytes(self.path, self.inside, most, wanted)
 
 
-def entries(folder: Path) -> list[Path]:
-    """Contents of a folder on disk, sorted, without what was not handed in; raises OSError."""
+def entries(folder: Path, out: Path | None = None) -> list[Path]:
+    """Contents of a folder on disk, sorted, without what was not handed in, as ``out``; raises OSError."""
     with os.scandir(folder) as scanned:
         names = [entry.name for entry in scanned]
     kept = (folder / name for name in sorted(names) if not is_ignored(name))
-    return [path for path in kept if not is_our_output(path)]
+    return [path for path in kept if out is None or path.name != out.name or path.resolve() != out]
 
 
 def dotted(folder: Path, endings: Iterable[str]) -> list[Path]:
@@ -129,7 +133,7 @@ def _holds(folder: Path, endings: Iterable[str]) -> bool:
 
 
 def is_our_output(path: Path) -> bool:
-    """True if a folder is what `grader grade -o` wrote: it was not handed in."""
+    """True if a folder looks like what `grader grade -o` writes; a student can make one that does."""
     return (
         stat.S_ISDIR(mode(path))
         and (path / "journal.jsonl").is_file()

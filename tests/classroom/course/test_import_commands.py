@@ -77,6 +77,38 @@ def test_grades_may_lie_in_a_folder_of_their_own_beside_submissions(tmp_path: Pa
         assert sorted(grades(folder / "out")) == ["ada", "grace"]
 
 
+@pytest.mark.parametrize("where", [".", "hw1"])
+def test_a_students_folder_that_looks_like_grades_does_not_vanish(
+    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is a question by its name, at whatever level it lies, and the OUT of the command is none."""
+    folder = tmp_path / "class"
+    written(folder / where, {f"{name}/answers.yaml": answers(name) for name in ("ada", "eve")})
+    command = ["grade", QUESTIONS, str(folder), "-o", str(folder / where / "out")]
+    assert main(command) == 0
+    written(folder / where, {"eve/journal.jsonl": b"", "eve/grades/x": b""})
+    assert main(command) == 2
+    assert "`eve`: looks like what `grader grade -o` writes, and is not the OUT of" in capsys.readouterr().err
+    assert main([*command, "--skip-unmatched"]) == 0
+    assert {"name": "eve", "reason": "unmatched", "of": ""} in json.loads(
+        (folder / where / "out/import.json").read_text()
+    )["left_out"]
+    (folder / where / "eve/journal.jsonl").unlink()
+    assert main(command) == 0
+    assert sorted(grades(folder / where / "out")) == ["ada", "eve"]
+
+
+def test_an_only_student_whose_folder_looks_like_grades_is_a_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And not an empty class."""
+    written(
+        tmp_path, {"class/eve/journal.jsonl": b"", "class/eve/grades/x": b"", "class/eve/a.yaml": b"a: 1"}
+    )
+    assert main(["grade", QUESTIONS, str(tmp_path / "class"), "-o", str(tmp_path / "out")]) == 2
+    assert "`eve`: looks like what `grader grade -o` writes" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("where", [".", "ada/.."])
 def test_a_download_that_is_where_one_works_has_its_folder_s_name(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
