@@ -158,15 +158,17 @@ def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Name
     judged = partial(_explained, plan.assignment, context=context, file=submission.file)
     results, cause = judged(run_checks(plan.assignment.rubric, evidence), evidence)
     total = score.total(results)
-    for_student = None
+    for_student: StudentResults | None = None
+    shown_results: tuple[CheckResult, ...] = ()
     if plan.has_hidden_cases:
         nameless = replace(evidence, build=secrecy.without_hidden_names(evidence.build, plan.cases))
         shown = secrecy.evidence_for_students(nameless, map(check_of, plan.assignment.rubric))
-        explained = judged(results_for_student(plan.assignment.rubric, nameless), shown)
-        broken = [result for result in results if result.verdict is Verdict.ERROR]
+        shown_results, shown_cause = judged(results_for_student(plan.assignment.rubric, nameless), shown)
+        broken = [result for result in shown_results if result.verdict is Verdict.ERROR]
         why = "question-hidden" if all(result.is_question for result in broken) else "grader-error-hidden"
         error = _error(secrecy.visible_part(nameless)) or text_of(why)
-        for_student = StudentResults(*explained, error if total.verdict is Verdict.ERROR else "")
+        is_error = score.total(shown_results).verdict is Verdict.ERROR
+        for_student = StudentResults(shown_results, shown_cause, error if is_error else "")
     return Grade(
         assignment_id=plan.assignment.id,
         assignment_title=plan.assignment.title,
@@ -187,7 +189,7 @@ def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Name
         versions=versions(),
         seconds=(*evidence.build.seconds, *stages, ("judge", time.perf_counter() - began)),
         error=_error(evidence) if total.verdict is Verdict.ERROR else "",
-        advice=evidence.advice if _may_be_advised(results) else (),
+        advice=evidence.advice if _may_be_advised((*results, *shown_results)) else (),
         timing=score.timing_of(evidence),
         estimate=evidence.estimate,
         witnesses=evidence.witnesses,

@@ -14,8 +14,10 @@ cases were hidden; `grader.classroom.batch.rescore` judges it anew where evidenc
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from grader.grading import score
 from grader.grading.checks.secrecy import GRAVEST, verdict_together
 from grader.model import (
     Case,
@@ -59,21 +61,23 @@ WORDS = {
 
 @in_its_words
 def student_view(grade: Grade, released: Released = "") -> Grade:
-    """Leave out what is hidden, the seeds, and which tools looked; scores and verdicts stay as they are.
+    """Leave out what is hidden, the seeds, and which tools looked.
 
+    Scores and verdicts stay as they are, but where a hidden case was not judged: that looks as if it failed.
     The view of a view is the same view.
     """
     shown = SHOWN[released]
     hidden = frozenset(case.case.id for case in grade.cases if case.case.visibility not in shown)
     speed_is_hidden = _speed_is_hidden(grade, shown)
     shared = _texts(grade, hidden)
+    scored = _scored(grade, shared.results)
     items = tuple(
         _item(grade, item, result, hidden, shown)
-        for item, result in zip(grade.items, shared.results, strict=True)
+        for item, result in zip(scored.items, shared.results, strict=True)
     )
     cause = _cause(grade, shared.cause, shown)
     return replace(
-        grade,
+        scored,
         seed=0,
         items=items,
         cases=(*_visible(grade, hidden), *_together(grade, items, hidden)),
@@ -86,6 +90,38 @@ def student_view(grade: Grade, released: Released = "") -> Grade:
         cause=cause,
         for_student=StudentResults(tuple(item.result for item in items), cause, shared.error),
     )
+
+
+def _scored(grade: Grade, results: tuple[CheckResult, ...]) -> Grade:
+    """The grade with the verdicts and points of ``results``, which are another's where cases were in doubt.
+
+    Points that staff have set for the whole stay as they are set.
+    """
+    if all(map(_has_same_outcome, grade.items, results)):
+        return grade
+    outcomes = [
+        replace(item.result, **{name: getattr(result, name) for name in _OUTCOME})
+        for item, result in zip(grade.items, results, strict=True)
+    ]
+    total = score.total(outcomes)
+    decided = sum((one.points for one in grade.adjustments), Fraction(0))
+    is_set = any(one.kind == "score" and not one.item for one in grade.adjustments)
+    return replace(
+        grade,
+        items=total.items,
+        verdict=total.verdict,
+        score=grade.score if is_set else total.score + decided,
+        max_score=total.max_score,
+        skipped_points=total.skipped_points,
+    )
+
+
+_OUTCOME = ("verdict", "fraction", "judged", "needs_gpu", "is_question")
+"""The fields of a result that say how it ended."""
+
+
+def _has_same_outcome(item: ItemGrade, result: CheckResult) -> bool:
+    return all(getattr(item.result, name) == getattr(result, name) for name in _OUTCOME)
 
 
 def _texts(grade: Grade, hidden: Collection[str]) -> StudentResults:
@@ -146,8 +182,11 @@ def _together(grade: Grade, items: Iterable[ItemGrade], hidden: Collection[str])
     verdict = next((verdict for verdict in GRAVEST if verdict in verdicts), Verdict.SKIP)
     tags = tuple(dict.fromkeys(tag for case in cases for tag in case.case.tags))
     one = Case(name, (), tags, Visibility.HIDDEN, "", 0)
-    open_items = any(item.result.verdict is Verdict.SKIP and not item.result.needs_gpu for item in items)
-    given_up = open_items and any(case.too_much_work for case in cases)
+    open_items = any(
+        item.result.verdict is Verdict.SKIP and item.result.judged and not item.result.needs_gpu
+        for item in items
+    )
+    given_up = open_items and any(case.too_much_work for case in grade.cases)
     yield CaseGrade(one, verdict, None, None, 0.0, Counters(), too_much_work=given_up)
 
 
@@ -192,7 +231,7 @@ def _verdicts(
     released = {case: verdict for case, verdict in result.case_verdicts if case in waited}
     verdicts = released | {case: verdict for case, verdict in shared.case_verdicts if case not in hidden}
     if any(case.case.id in hidden and result.item.looks_at(case.case) for case in grade.cases):
-        verdicts[text_of("hidden-cases-together")] = verdict_together(result, hidden)
+        verdicts[text_of("hidden-cases-together")] = verdict_together(shared, hidden, result.case_verdicts)
     return tuple(verdicts.items())
 
 

@@ -4,7 +4,8 @@
     prairielearn   results.json of an external grader (PrairieLearn, "External Grading", grading results)
     classroom50    result.json of an autograder (Classroom 50, schema classroom50/result/v1)
 
-What they say is what a student may see. What failed on our side, or is for staff to decide, is never a score:
+What they say is what a student may see. What failed on our side, or is for staff to decide, is never a score,
+but for hidden cases, which pass or do not (`grader.grading.checks.secrecy`):
 PrairieLearn gets the answer that the submission could not be graded, which costs no attempt, and Classroom 50
 gets no result at all.
 
@@ -71,7 +72,7 @@ def gradescope(
     """
     shown = student_view(grade)
     # Of an error the page itself says so.
-    doubt = "" if grade.verdict is Verdict.ERROR else wording.unscored(grade)
+    doubt = "" if shown.verdict is Verdict.ERROR else wording.unscored(shown)
     about = [many_lines(part) for part in ("\n".join(remarks), doubt) if part]
     page = text.render(shown, width=WIDTH, source_lines=source_lines, further=further)
     results: dict[str, Any] = {
@@ -80,8 +81,8 @@ def gradescope(
         "stdout_visibility": "hidden",
         "tests": list(_gradescope_tests(grade, Sources(grade.submission_file, source_lines, further))),
     }
-    if not wording.unscored(grade):
-        results["score"] = wording.number(grade.score)
+    if not wording.unscored(shown):
+        results["score"] = wording.number(shown.score)
     fast = wording.measured(shown)
     if fast is not None:
         extra = {**extra, "gpu": one_line(shown.device), "speedup": asdict(fast)}

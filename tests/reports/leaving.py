@@ -41,8 +41,8 @@ def leaving(grade: Grade, source: Sequence[str]) -> dict[str, str]:
         f"text {width}": text.render(grade, width=width, source_lines=source).plain for width in (60, 120)
     }
     shown["prairielearn"] = platforms.prairielearn(grade, source)
-    shown["may be scored"] = str(not wording.unscored(grade))
-    if not wording.unscored(grade):
+    shown["may be scored"] = str(not wording.unscored(view))
+    if not wording.unscored(view):
         shown["classroom50"] = platforms.classroom50(grade, RUNNER, datetime(2026, 1, 1, tzinfo=UTC))
     shown["view"] = repr(view)  # what any further format could tell
     return shown

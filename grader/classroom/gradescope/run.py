@@ -38,7 +38,7 @@ from grader.grading.submission import further_lines, lines, read_as
 from grader.grading.submission.items import OnDisk, safe
 from grader.kinds import pipeline
 from grader.model import HandIn, Student, Verdict
-from grader.reports import platforms, text
+from grader.reports import platforms, text, wording
 from grader.toolchain.nvcc import Tools, find_toolchain
 from grader.toolchain.sandbox import Job, bubblewrap
 from grader.toolchain.sandbox.local import OtherUserSandbox
@@ -125,6 +125,8 @@ def _graded(root: Path) -> tuple[str, str]:
     source, further = lines(submission.source), further_lines(submission)
     about = {"assignment": grade.assignment_id, "assignment_digest": grade.assignment_digest}
     data = {**about, "grader": dict(pipeline.versions())["grader"], **metadata.data()}
+    if doubt := wording.unscored(grade):  # of hidden cases the results do not say it
+        data["not_judged"] = doubt
     results = platforms.gradescope(grade, source, metadata.remarks(), data, further=further)
     return results, text.render(grade, audience="staff", source_lines=source, further=further).plain
 

@@ -129,7 +129,9 @@ def _judge_for_student(item: RubricItem, evidence: Evidence) -> CheckResult:
     whole = _judge_item(item, evidence)
     if check_of(item).shows_hidden_lines or not secrecy.has_hidden_cases(evidence):
         return whole
-    return secrecy.for_student(whole, _judge_item(item, secrecy.visible_part(evidence)), evidence)
+    visible = _judge_item(item, secrecy.visible_part(evidence))
+    strict = _judge_item(item, secrecy.failing_where_in_doubt(whole, evidence))
+    return secrecy.for_student(whole, visible, strict, evidence)
 
 
 def _with_staff_message(result: CheckResult, results: dict[str, CheckResult]) -> CheckResult:

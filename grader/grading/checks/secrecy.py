@@ -5,10 +5,14 @@ fails, and in which of the hidden cases. A student who hands in a file with a ra
 value of M learns every hidden M from the lines, and from a list of the cases that fail a bit of each of them.
 
 So students read what is judged of the visible cases alone, beside a fixed clause: whether the item's hidden
-cases pass, all of them together (`for_student`). That they could not be judged is a third outcome, of which
-staff learn. For staff, of a finding of a hidden case the kind and the assignment's array are left, and of
-each pair of them one; of an error of ours, that there was one; of a wrong output, that it is wrong. An item
-that says ``hidden_lines: true`` keeps the lines and the named mistakes, and shows students as much.
+cases pass, all of them together (`for_student`). A kernel also chooses by its data where it takes too much
+work, or asks for what is not done here. So hidden cases that could not be judged look to students like cases
+that fail, in verdict, points and all that follows from them (`failing_where_in_doubt`); that they were not
+judged, and the points for it, stay in staff's records.
+
+For staff, of a finding of a hidden case the kind and the assignment's array are left, and of each pair of
+them one; of an error of ours, that there was one; of a wrong output, that it is wrong. An item that says
+``hidden_lines: true`` keeps the lines and the named mistakes, and shows students as much.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.base.text import capital
-from grader.grading.checks.cases import is_visible
+from grader.grading.checks.cases import NOTHING, is_visible
 from grader.model import SEVERITIES, CheckResult, Evidence, Finding, FindingKind, Verdict
 from grader.model.messages import text_of
 from grader.model.messages.hidden import PLACES
@@ -26,17 +30,15 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from grader.grading.checks.check import Check
-    from grader.model import Build, Case, CaseEvidence
+    from grader.model import Build, Case, CaseEvidence, Named
 
 GRAVEST = (Verdict.FAIL, Verdict.ERROR, Verdict.SKIP, Verdict.PASS)
 """The verdict of several cases together is the first of these that one of them has."""
 
-CLAUSES = {
-    Verdict.PASS: "hidden-cases-pass",
-    Verdict.FAIL: "hidden-cases-fail",
-    Verdict.SKIP: "hidden-cases-skipped",
-    Verdict.ERROR: "hidden-cases-in-error",
-}
+OPEN = (Verdict.ERROR, Verdict.SKIP)
+"""The verdicts of what was not judged."""
+
+CLAUSES = {Verdict.PASS: "hidden-cases-pass", Verdict.FAIL: "hidden-cases-fail"}
 """The text of all that a student reads of an item's hidden cases."""
 
 PROGRAM = "program"
@@ -80,24 +82,60 @@ def evidence_for_students(evidence: Evidence, checks: Iterable[Check]) -> Eviden
     return evidence if any(check.shows_hidden_lines for check in checks) else visible_part(evidence)
 
 
-def verdict_together(result: CheckResult, cases: Collection[str]) -> Verdict:
-    """The verdict of some of the cases of an item, all together; its own where it judged none of them.
+def verdict_together(
+    result: CheckResult, cases: Collection[str], verdicts: Named[Verdict] | None = None
+) -> Verdict:
+    """The verdict of some of the cases of an item, all together: they pass or they do not.
 
-    Where the item fails anyhow they pass or they do not: it makes no difference to it why.
+    ``result`` is what a student is shown of it, and ``verdicts`` are those of its cases, if not its own.
+    Where it is not judged because of visible cases, neither are these; without any it is its own.
     """
-    verdicts = {verdict for case, verdict in result.case_verdicts if case in cases}
-    together = next((verdict for verdict in GRAVEST if verdict in verdicts), result.verdict)
-    if result.verdict is Verdict.FAIL and together is not Verdict.PASS:
-        return Verdict.FAIL
-    return together
+    of_cases = {verdict for case, verdict in verdicts or result.case_verdicts if case in cases}
+    if result.verdict in OPEN or not of_cases:
+        return result.verdict
+    return Verdict.PASS if of_cases == {Verdict.PASS} else Verdict.FAIL
 
 
-def for_student(whole: CheckResult, visible: CheckResult, evidence: Evidence) -> CheckResult:
+def failing_where_in_doubt(whole: CheckResult, evidence: Evidence) -> Evidence:
+    """The evidence with a failure in each hidden case that the ``whole`` result has not judged."""
+    verdicts = dict(whole.case_verdicts)
+    in_doubt = {
+        case.case.id
+        for case in evidence.cases
+        if not is_visible(case) and verdicts.get(case.case.id, whole.verdict) in OPEN
+    }
+    cases = (_failing(case) if case.case.id in in_doubt else case for case in evidence.cases)
+    return replace(evidence, cases=tuple(cases))
+
+
+def _failing(case: CaseEvidence) -> CaseEvidence:
+    """A case of which nothing is known but that it did not come to its end, by the student's doing."""
+    return replace(
+        case,
+        comparisons=(),
+        findings=(Finding(FindingKind.TIMEOUT),),
+        completed=False,
+        followed=False,
+        error="",
+        question="",
+        too_much_work=None,
+        undecided=(),
+        program=None,
+        computed_by=None,
+        skipped="",
+    )
+
+
+def for_student(
+    whole: CheckResult, visible: CheckResult, strict: CheckResult, evidence: Evidence
+) -> CheckResult:
     """The ``whole`` result in the sentences of what was judged of ``visible`` cases alone.
 
-    Verdict and points stay. Of the cases only visible ones have a verdict here: reports add what all hidden
-    ones come to (`verdict_together`).
+    Verdict and points stay where hidden cases pass or fail. Where some were not judged they are those of a
+    ``strict`` judge, for whom these fail. Of the cases only visible ones have a verdict here: reports add
+    what all hidden ones come to (`verdict_together`).
     """
+    whole = _with_two_outcomes(whole, visible, strict, evidence)
     item = whole.item
     is_contradicted = whole.verdict is Verdict.PASS and visible.verdict is Verdict.FAIL
     hint = visible.hint if visible.verdict is Verdict.FAIL else item.hint
@@ -113,6 +151,35 @@ def for_student(whole: CheckResult, visible: CheckResult, evidence: Evidence) ->
     )
 
 
+def _with_two_outcomes(
+    whole: CheckResult, visible: CheckResult, strict: CheckResult, evidence: Evidence
+) -> CheckResult:
+    """The ``whole`` result, of which hidden cases decide on one thing alone.
+
+    What is not judged because of ``visible`` cases stays so, unless hidden ones make it a fail; all else
+    passes or fails. Only the lack of a GPU is no secret where an item looks at no visible case.
+    """
+    looks_at_visible = any(is_visible(case) and whole.item.looks_at(case.case) for case in evidence.cases)
+    if visible.verdict in OPEN and (looks_at_visible or evidence.build.error):
+        if whole.verdict in (Verdict.PASS, visible.verdict):
+            return _with_outcome(whole, visible)
+    elif whole.verdict is Verdict.PASS or whole.needs_gpu:
+        return whole
+    fails = replace(strict, verdict=Verdict.FAIL, is_question=False, needs_gpu=False)
+    return _with_outcome(whole, fails if strict.verdict is Verdict.FAIL else replace(fails, fraction=NOTHING))
+
+
+def _with_outcome(result: CheckResult, other: CheckResult) -> CheckResult:
+    return replace(
+        result,
+        verdict=other.verdict,
+        fraction=other.fraction,
+        judged=other.judged,
+        is_question=other.is_question,
+        needs_gpu=other.needs_gpu,
+    )
+
+
 def _message(whole: CheckResult, visible: CheckResult, cases: Collection[Case]) -> str:
     """Message about visible cases, with the clause for hidden ones, of an item that looks at ``cases``."""
     hidden = [case.id for case in cases if not case.is_visible]
@@ -120,6 +187,8 @@ def _message(whole: CheckResult, visible: CheckResult, cases: Collection[Case]) 
     if not hidden or (not by_case and visible.verdict is whole.verdict):
         return visible.message
     together = verdict_together(whole, hidden)
+    if together in OPEN:
+        return visible.message
     clause, sentence = text_of(CLAUSES[together]), visible.message
     says_something = visible.verdict in (Verdict.PASS, Verdict.FAIL) or visible.verdict is whole.verdict
     if not says_something or (by_case and len(hidden) == len(cases)):
