@@ -245,14 +245,14 @@ def print_for_platform(
     Judges take another exit code than 0 for a grader that failed, regardless of the score.
     """
     from grader.reports import platforms  # noqa: PLC0415 - for these formats only
-    from grader.reports.audience import student_view  # noqa: PLC0415
-
-    shown = student_view(grade)  # its student may read the exit code
 
     if options.format == "prairielearn":
         sys.stdout.write(platforms.prairielearn(grade, source, further))
     else:
         sys.stdout.write(platforms.classroom50(grade, os.environ, datetime.now(UTC)))
+    from grader.reports.audience import student_view  # noqa: PLC0415 - as above
+
+    shown = student_view(grade)  # its student may read the exit code
     if unscored(shown):
         return OurError.exit_code
     return int(options.fail_under is not None and below(shown, options.fail_under))
