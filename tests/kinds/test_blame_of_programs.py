@@ -15,6 +15,7 @@ from grader.model import Submission, Verdict
 from grader.reports import text
 from grader.running.device import protocol
 from grader.running.device.requests import Allocate, Fault, Synchronise, Unsupported
+from grader.running.device.watched_launches import LaunchLog
 from grader.toolchain.nvcc import Tools, build_program, find_toolchain
 from grader.toolchain.sandbox import LocalSandbox
 from grader.toolchain.sandbox.bubblewrap import BubblewrapSandbox, trouble
@@ -117,6 +118,22 @@ def _graded(
 
 def _lost(grade: Grade) -> set[str]:
     return {item.result.item.id for item in grade.items if item.result.verdict is Verdict.FAIL}
+
+
+def test_a_program_that_takes_more_memory_than_there_is_is_not_judged(
+    plan: Plan, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a question to staff, and no error of ours."""
+
+    def lacking(_: LaunchLog) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(LaunchLog, "host_wrote", lacking)
+    grade = pipeline.grade(plan, RIGHT, tools)
+    results = {item.result.item.id: item.result for item in grade.items}
+    assert grade.error == ""
+    assert results["product"].verdict is Verdict.SKIP
+    assert "it takes more memory than there is" in results["product"].message
 
 
 @pytest.mark.parametrize("name", WAYS)

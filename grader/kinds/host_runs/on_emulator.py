@@ -25,6 +25,7 @@ from grader.model import (
     LineCounters,
     Severity,
 )
+from grader.model.findings import work_limit_reason
 from grader.model.messages import worded
 from grader.running.device.device import MOST_MISTAKES, Device
 from grader.running.device.element_sizes import sent_back_in_elements
@@ -211,7 +212,7 @@ class EmulatedDevice:
     @property
     def left_out_a_launch(self) -> bool:
         """True if a launch was given up, or not interpreted: the program learns of an error of our making."""
-        return bool(self._launches.gave_up or self._launches.unsupported)
+        return bool(self._launches.gave_up or self._launches.unsupported or self.device.lacks_memory)
 
     @property
     def unsupported(self) -> str:
@@ -230,6 +231,8 @@ class EmulatedDevice:
     ) -> Clause | None:
         """Reason why its launches are not judged: they took more than they may, the program did not."""
         launches = self._launches
+        if self.device.lacks_memory:
+            return work_limit_reason(Clause("more-memory"))
         if launches.gave_up and not launches.out_of_time:
             *earlier, last = launches.runs
             before, line = sum(run.run.work for run in earlier), self._source.line_of(last.caller)

@@ -55,7 +55,8 @@ def returned(device: Device, entries: Sequence[LoggedRequest]) -> list[Returned]
     """
     back: list[bytes] = []
     masks: list[Mask] = []
-    device.memory.written[: device.memory.end] = 0
+    for part in device.memory.in_use:
+        device.memory.written[part] = 0
     has_ended = replayed(device, _marked(device.memory, entries, masks), back)
     own = [np.frombuffer(entry.content, np.uint8) for entry in entries if entry.goes_out]
     if not has_ended or len(back) != len(own):
@@ -74,7 +75,8 @@ def _marked(
     for entry in entries:
         message = entry.request
         kept: Bytes | int = 0
-        before = memory.bytes[: memory.end].copy() if isinstance(message, LaunchKernel) else None
+        is_launch = isinstance(message, LaunchKernel)
+        before = [(part, memory.bytes[part].copy()) for part in memory.in_use] if is_launch else []
         if isinstance(message, CopyOut):
             rows = (message.source, message.source_pitch, message.width, message.height)
             masks.append(memory.rows_written(*rows).reshape(-1) != 0)
@@ -83,8 +85,9 @@ def _marked(
         elif isinstance(message, Push):
             kept = _unchanged(memory, message, entry.content)
         yield entry
-        if before is not None:
-            memory.written[: before.size] |= memory.bytes[: before.size] != before
+        if is_launch:
+            for part, content in before:
+                memory.written[part] |= memory.bytes[part] != content
         elif isinstance(message, Push):
             memory.rows_written(message.address, 0, message.size, 1)[:] = kept
         elif isinstance(message, CopyIn):

@@ -167,6 +167,8 @@ class Device:
     """Time after which no process waits for the device (`time.monotonic`)."""
     host_took_too_long: bool = False
     """True if the program has taken by itself, without its device, more time than it may."""
+    lacks_memory: bool = False
+    """True if this machine had too little memory for what the program asked, and served it no longer."""
     first_failure: FailedCall | None = None
     """The first call that gave an error of its own, none of a launch that stopped."""
     last_caller: int = 0

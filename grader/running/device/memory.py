@@ -11,16 +11,17 @@ guide, "Dynamic Global Memory Allocation"). The host reaches none of it.
 
 from __future__ import annotations
 
-import mmap
 from bisect import bisect_right, insort
 from collections import deque
 from dataclasses import field, replace
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.base.records import frozen, mutable
+from grader.base.sparse_memory import untouched
 from grader.simulation.emulator.memory.memory import (
     HEAP,
     HEAP_BYTES,
@@ -50,10 +51,9 @@ LARGEST_PAGE = 1 << 16
 """Largest page of operating systems (on arm64), the unit by which shared memory is protected on its own."""
 
 RED_ZONE = 1 << 18
-_NO_RESERVE = 0x4000
-"""``MAP_NORESERVE`` of Linux: what is never touched must not count against the memory of this machine."""
-_POISONED = 1 << 26
-"""Bytes of an allocation that are filled with 0xFF, a NaN or -1; which were written is known of all."""
+POISON, POISONED = 0xFF, 1 << 26
+"""Byte that a new allocation is filled with, a part of a NaN or of -1, and the most bytes that are filled;
+which were written is known of all."""
 
 
 class OutOfMemoryError(Exception):
@@ -134,7 +134,7 @@ class DeviceMemory:
 
     def __post_init__(self) -> None:
         span = 2 * self.limit + MOST_ALLOCATIONS * RED_ZONE
-        self.bytes, self.written = _untouched(span), _untouched(span)
+        self.bytes, self.written = untouched(span), untouched(span)
 
     def allocate(
         self, size: int, sharing: Sharing, caller: int, owner: Owner = Owner.PROGRAM
@@ -149,7 +149,7 @@ class DeviceMemory:
         self.live[start] = allocation
         insort(self._starts, start)
         self.taken += size
-        self.bytes[start : start + min(size, _POISONED)] = 0xFF
+        self.bytes[start : start + min(size, POISONED)] = POISON
         self.written[start : start + size] = 0
         return allocation
 
@@ -168,7 +168,7 @@ class DeviceMemory:
         yield from (slice(*block) for block in (self.heap.blocks if self.heap else ()))
 
     def _room(self, size: int, step: int) -> int:
-        """Start of an allocation: behind all others, or else where one was freed."""
+        """Start of an allocation: behind all others, or else where some were freed, one beside the other."""
         start = -(-self._next // step) * step
         if start + size + RED_ZONE <= len(self.bytes):
             self._next = -(-(start + size) // PAGE) * PAGE + RED_ZONE
@@ -177,7 +177,21 @@ class DeviceMemory:
             if old.size >= size and old.start % step == 0:
                 del self.freed[old.start]
                 return old.start
+        for first, end in self._gaps():
+            start = -(-first // step) * step
+            if start + size <= end:
+                covered = [old for old in self.freed.values() if old.start < start + size and start < old.end]
+                for old in covered:
+                    del self.freed[old.start]
+                return start
         raise OutOfMemoryError
+
+    def _gaps(self) -> Iterator[tuple[int, int]]:
+        """Start and end of the room between allocations in use, without the red zones around them."""
+        heap = [(self.heap.start, self.heap.end)] if self.heap else []
+        taken = sorted([(a.start, a.end) for a in self.live.values()] + heap)
+        for (_, before), (after, _) in pairwise([(0, 0), *taken, (self._next, self._next)]):
+            yield -(-before // PAGE) * PAGE + RED_ZONE, after - RED_ZONE
 
     def free(self, allocation: DeviceAllocation) -> None:
         """Give an allocation back."""
@@ -288,7 +302,7 @@ class MemoryCopy:
         size = memory.end + behind
         if len(self._bytes) < size:
             before = self._written, self._union
-            self._bytes, self._written, self._union = (_untouched(2 * size) for _ in range(3))
+            self._bytes, self._written, self._union = (untouched(2 * size) for _ in range(3))
             if self._attempts:
                 self._written[: len(before[0])], self._union[: len(before[1])] = before
         for part in memory.in_use:
@@ -306,11 +320,6 @@ class MemoryCopy:
             part = slice(allocation.start, allocation.end)
             memory.written[part] |= self._written[part]
             memory.written[part] |= self._union[part]
-
-
-def _untouched(size: int) -> NDArray[np.uint8]:
-    """Zeros that take memory of this machine page by page, when they are touched."""
-    return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE), np.uint8)
 
 
 def rows_in(array: NDArray[np.uint8], start: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:

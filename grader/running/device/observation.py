@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.base.records import frozen
+from grader.base.sparse_memory import untouched
 from grader.model import MOST_THREADS, Argument, Launch
 from grader.running.device.device import LoadedKernel
 from grader.running.device.memory import BASE
@@ -108,7 +109,7 @@ class MemoryImage:
 
     def _new_copy(self, behind: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Copy of the bytes in use: freed bytes, and bytes between arrays, take no memory of this machine."""
-        content, written = (np.zeros(len(self.bytes) + behind, np.uint8) for _ in range(2))
+        content, written = (untouched(len(self.bytes) + behind) for _ in range(2))
         for part in self.in_use:
             content[part], written[part] = self.bytes[part], self.written[part]
         return content, written

@@ -14,6 +14,7 @@ import numpy as np
 
 from grader.base.errors import PtxSyntaxError, UnsupportedPtx
 from grader.base.records import frozen, mutable
+from grader.base.sparse_memory import untouched
 from grader.running.backends.emulated_kernel import EmulatedKernel
 from grader.running.device.memory import BASE, rows_in
 from grader.running.device.watched_launches import DeviceCopy, HostWrite, RecordedLaunch
@@ -100,7 +101,9 @@ class Again:
             else:
                 for change in event.changes:
                     self._write(change, exchanged, is_hosts=isinstance(event, HostWrite))
-        before = self._memory.copy()
+        before = untouched(len(self._memory))
+        for part in last.image.in_use:
+            before[part] = self._memory[part]
         launches = [e for e in events[start : self.seen.position] if isinstance(e, RecordedLaunch)]
         were_kept = [one for one in exchanged if not any(_changes(launch, one) for launch in launches)]
         inputs_kept = all(before[one.part].tobytes() == one.other for one in were_kept)
@@ -144,7 +147,9 @@ class Again:
             raise ValueError("no launch is made again")
         image = self._launch.image
         content = self._memory[: len(image.bytes)]
-        written = np.ones(len(content), np.uint8)
+        written = untouched(len(content))
+        for part in image.in_use:
+            written[part] = 1
         image = replace(image, bytes=content, written=written, copied=None)
         return image.lay_out(module, function, launch, arguments, track=track)
 

@@ -204,6 +204,9 @@ class Session:
             forged = HostMistake(HostCode.FORGED_MESSAGE, 0, details=details)
             self.device.mistakes.insert(0, forged)  # however many there are already
             return f"the program sent what the runtime never sends: {problem}"
+        except MemoryError:
+            self.device.lacks_memory = True
+            return "this machine has too little memory for what the program asks"
         except TimeoutError:
             self.out_of_time = True
             return "the program was still running when its time was over"

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from grader.base.records import frozen, mutable
+from grader.base.sparse_memory import untouched
 from grader.running.device.device import Notes
-from grader.running.device.memory import BASE
-from grader.running.device.requests import CopyIn, CopyWithin, Fill
+from grader.running.device.memory import BASE, POISON, POISONED
+from grader.running.device.requests import Allocate, CopyIn, CopyWithin, Fill
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,9 +34,6 @@ MOST_BYTES = 1 << 28
 
 _NUMBER_BYTES = (4, 8)
 """Sizes of parameters that may be whole numbers."""
-
-_NEVER_WRITTEN = 0xFF
-"""Byte that device memory holds where nothing was written."""
 
 
 @frozen(eq=False)
@@ -114,9 +112,9 @@ Event: TypeAlias = HostWrite | DeviceCopy | RecordedLaunch
 
 @mutable
 class LaunchRecording:
-    """The ``base`` of device memory, and all events since."""
+    """Device memory as it was when the recording began, as changes of empty memory, and all events since."""
 
-    base: NDArray[np.uint8]
+    base: tuple[MemoryChange, ...] = ()
     events: list[Event] = field(default_factory=list)
     size: int = 0
     """Bytes of all changes."""
@@ -127,11 +125,13 @@ class LaunchRecording:
         self.size += sum(change.bytes_kept for change in event.changes)
 
     def memory_before(self, position: int, size: int) -> NDArray[np.uint8]:
-        """Copy of device memory, ``size`` bytes of it, before the event at a position."""
-        memory = np.full(max(size, len(self.base)), _NEVER_WRITTEN, np.uint8)
-        memory[: len(self.base)] = self.base
-        for event in self.events[:position]:
-            for change in event.changes:
+        """Copy of device memory, ``size`` bytes of it, before the event at a position.
+
+        Bytes that never belonged to an allocation, such as red zones, take no memory of this machine.
+        """
+        memory = untouched(size)
+        for changes in (self.base, *(event.changes for event in self.events[:position])):
+            for change in changes:
                 change.apply(memory)
         return memory
 
@@ -141,11 +141,18 @@ class LaunchLog(Notes):
     """Takes down what launches and the host do to device memory, by what differs from when it last looked."""
 
     memory: DeviceMemory
-    recording: LaunchRecording = field(default_factory=lambda: LaunchRecording(np.zeros(0, np.uint8)))
-    _mirror: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    recording: LaunchRecording = field(default_factory=LaunchRecording)
+    _mirror: NDArray[np.uint8] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make room for all that may ever be allocated; only what is takes memory of this machine."""
+        self._mirror = untouched(len(self.memory.bytes))
 
     def note(self, message: Message) -> None:
         """A request that was granted: what a copy or a fill leaves as it was is written, too."""
+        if isinstance(message, Allocate):
+            self._allocated(message)
+            return
         if isinstance(message, CopyIn | CopyWithin):
             change = self._rows(message.to, message.to_pitch, message.width, message.height)
         elif isinstance(message, Fill):
@@ -162,6 +169,17 @@ class LaunchLog(Notes):
             self.recording.add(DeviceCopy(message, changes))
         else:
             self.recording.add(HostWrite(changes))
+
+    def _allocated(self, message: Allocate) -> None:
+        """Take down what a new allocation holds, which is one value, and takes no room."""
+        if not message.size:
+            return
+        newest = next(reversed(self.memory.live.values()))
+        content = np.broadcast_to(np.uint8(POISON), min(newest.size, POISONED))
+        change = MemoryChange(newest.start, content)
+        self._begin()
+        change.apply(self._mirror)
+        self.recording.add(HostWrite((change,)))
 
     def _rows(self, address: int, pitch: int, width: int, height: int) -> MemoryChange | None:
         """The bytes of some rows as they are; None where there are no such rows."""
@@ -208,13 +226,12 @@ class LaunchLog(Notes):
         return tuple(changes)
 
     def _begin(self) -> None:
-        """Begin another recording where one is full, and make room for what was allocated since."""
+        """Begin another recording where one is full."""
         if self.recording.size > MOST_BYTES:
-            self.recording = LaunchRecording(self._mirror.copy())
-        if len(self._mirror) < self.memory.end:
-            mirror = np.full(self.memory.end + len(self._mirror) // 4, _NEVER_WRITTEN, np.uint8)
-            mirror[: len(self._mirror)] = self._mirror
-            self._mirror = mirror
+            parts = self.memory.in_use
+            self.recording = LaunchRecording(
+                tuple(MemoryChange(int(part.start), self._mirror[part].copy()) for part in parts)
+            )
 
 
 @frozen

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.base.records import mutable
+from grader.base.sparse_memory import untouched
 from grader.model import LineCounters
 from grader.simulation.emulator import observers
 from grader.simulation.emulator.machine.machine import Observer
@@ -219,7 +220,7 @@ class TouchedBytes(Observer):
 
     def __post_init__(self) -> None:
         """Nothing is used yet."""
-        self.marks = np.zeros((3, self.size), np.bool_)
+        self.marks = untouched(3 * self.size).view(np.bool_).reshape(3, self.size)
 
     @property
     def read(self) -> NDArray[np.bool_]:

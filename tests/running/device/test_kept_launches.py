@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +12,7 @@ from grader.model import Argument, Build, Counters, Launch
 from grader.running.device.memory import DeviceAllocation, DeviceMemory
 from grader.running.device.observation import MemoryImage
 from grader.running.device.relaunches import Again, Exchange
-from grader.running.device.requests import CopyKind, CopyWithin, Fill, Sharing
+from grader.running.device.requests import Allocate, CopyKind, CopyWithin, Fill, Sharing
 from grader.running.device.watched_launches import LaunchLog, RecordedLaunch, SeenLaunch
 from grader.simulation.emulator.memory.memory import Allocation
 
@@ -127,7 +129,7 @@ def test_a_recording_takes_no_memory_for_what_was_freed() -> None:
 
 def test_a_recording_that_is_full_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """With memory as it is then, so that no launch is lost."""
-    monkeypatch.setattr("grader.running.device.watched_launches.MOST_BYTES", 8)
+    monkeypatch.setattr("grader.running.device.watched_launches.MOST_BYTES", 4)
     memory = DeviceMemory(1 << 20)
     log = LaunchLog(memory)
     number = memory.allocate(4, Sharing.DEVICE, 0)
@@ -150,3 +152,39 @@ def test_what_a_fill_leaves_is_restored_and_takes_no_room() -> None:
     first, second = (log.recording.memory_before(position, memory.end) for position in (1, 2))
     assert set(first[large.start : large.end]) == {3}
     assert set(second[large.start : large.end]) == {4}
+
+
+def test_what_lies_between_allocations_takes_no_memory_when_launches_are_made_again() -> None:
+    """Thousands of small allocations with red zones between them are a few megabytes, not gigabytes."""
+    memory = DeviceMemory(1 << 20)
+    log = LaunchLog(memory)
+    for _ in range(2_000):
+        memory.allocate(1, Sharing.DEVICE, 0)
+        log.note(Allocate(1, 0, 0))
+    number = memory.allocate(4, Sharing.DEVICE, 0)
+    _write(memory, number, 1)
+    seen = _launch(log, memory, number)
+    before = _resident()
+    exchange = Exchange(number.start, bytes(4), np.array([100], np.int32).tobytes())
+    left = Again(seen, 10**6).result_from((exchange,), 0, others=False)
+    assert int(left.left[number.start : number.end].view(np.int32)[0]) == 107
+    assert _resident() - before < 1 << 27 < memory.end
+
+
+def test_a_new_allocation_is_restored_and_takes_no_room() -> None:
+    """It holds the same poison when launches are made again, and a part that the host has written."""
+    memory = DeviceMemory(1 << 22)
+    log = LaunchLog(memory)
+    large = memory.allocate(1 << 21, Sharing.DEVICE, 0)
+    log.note(Allocate(1 << 21, 0, 0))
+    memory.bytes[large.start : large.start + 4] = 1
+    log.host_wrote()
+    assert log.recording.size <= 16
+    held = log.recording.memory_before(len(log.recording.events), memory.end)[large.start : large.end]
+    assert (set(held[:4]), set(held[4:])) == ({1}, {0xFF})
+
+
+def _resident() -> int:
+    """Bytes of this machine's memory that this process takes."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGESIZE")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.running.device.memory import DeviceMemory, MemoryCopy
+from grader.running.device.memory import RED_ZONE, DeviceMemory, MemoryCopy
 from grader.running.device.requests import Sharing
 
 
@@ -53,3 +53,16 @@ def test_launches_run_on_a_copy_and_what_any_attempt_wrote_counts_as_written() -
     assert np.flatnonzero(memory.written[first.start : first.end]).tolist() == [0, 5]
     assert np.flatnonzero(memory.written[second.start : second.end]).tolist() == [9]
     memory.close()
+
+
+def test_freed_memory_is_used_again_where_many_small_allocations_took_all_room() -> None:
+    """A program may allocate and free a byte any number of times, and then allocate a large array."""
+    memory = DeviceMemory(1 << 20)
+    kept = memory.allocate(1, Sharing.DEVICE, 0)
+    for _ in range(25_000):
+        memory.free(memory.allocate(1, Sharing.DEVICE, 0))
+    large = memory.allocate(1 << 19, Sharing.DEVICE, 0)
+    other = memory.allocate(1 << 18, Sharing.DEVICE, 0)
+    apart = (kept.end + RED_ZONE <= large.start, large.end + RED_ZONE <= other.start)
+    assert apart == (True, True)
+    assert memory.once_holding(large.address) is None
