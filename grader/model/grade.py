@@ -128,6 +128,8 @@ class Comparison:
     wrong_on_device: int | None = None
     """Number of elements of such an output that the GPU left wrong; None where all is defined, or it left
     none."""
+    unproved: bool = False
+    """True if it is right, and it is not known whether the kernel has computed it or the host."""
 
 
 @frozen
@@ -213,7 +215,8 @@ class CaseEvidence:
     def is_for_staff(self) -> bool:
         """True if staff have to look at it because of what the submission does, and not because we failed."""
         asks = bool(self.question) or self.is_own_work
-        return not self.error and (asks or self.computed_by == UNKNOWN_AUTHOR)
+        is_unknown = self.computed_by == UNKNOWN_AUTHOR or any(c.unproved for c in self.comparisons)
+        return not self.error and (asks or is_unknown)
 
 
 @frozen

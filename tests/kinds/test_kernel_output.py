@@ -9,6 +9,7 @@ import pytest
 from grader.base.errors import UsageError
 from grader.grading.assignment import load_assignment
 from grader.kinds import pipeline
+from grader.kinds.attempts.other_inputs import InputTrial
 from grader.model import Submission, Verdict
 from grader.toolchain.nvcc import Tools, find_toolchain
 from grader.toolchain.sandbox import LocalSandbox
@@ -117,6 +118,20 @@ def test_a_kernel_under_another_name_is_reported_with_its_name(product: Callable
     result = product(PRODUCT.replace("multiply", "times"))
     assert result.verdict is Verdict.FAIL
     assert "no kernel `multiply` ran; the program launched `times`" in result.message
+
+
+def test_an_output_is_a_question_where_there_is_no_memory_to_ask_who_computes_it(
+    product: Callable[[str], CheckResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that takes all memory is not acquitted by that; the points stay in the maximum."""
+
+    def lacking(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(InputTrial, "outcome", lacking)
+    result = product(PRODUCT)
+    assert (result.verdict, result.is_question) == (Verdict.ERROR, True)
+    assert "staff should look at the file" in result.message
 
 
 BY_CUBLAS = """float one = 1, zero = 0;

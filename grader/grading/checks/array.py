@@ -17,7 +17,7 @@ from grader.grading.checks.cases import no_verdict_reason, verdict_where_given_u
 from grader.grading.checks.check import Check, key
 from grader.grading.checks.output import element_sentence
 from grader.grading.checks.program_cases import RIGHT, RunVerdict, ended_early, failed, judge_cases
-from grader.model import FindingKind, Verdict
+from grader.model import UNKNOWN_AUTHOR, FindingKind, Verdict
 from grader.model.messages import current, text_of
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
         return RunVerdict(verdict_where_given_up(case), reason)
     if compared is None:
         return RunVerdict(Verdict.ERROR, text_of("array-not-compared", output=output))
-    if not compared.wrong:
-        return RIGHT
-    return _wrong(compared)
+    if compared.wrong:
+        return _wrong(compared)
+    return RunVerdict(Verdict.ERROR, current().clause(UNKNOWN_AUTHOR)) if compared.unproved else RIGHT
 
 
 def judge_file(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:

@@ -69,6 +69,7 @@ class OutputSource(StrEnum):
     COMPUTES = ""
     NOT_FROM_INPUTS = "not-from-inputs"
     STOPS = "stops-for-other-inputs"
+    UNKNOWN = "unknown-who-computes"
 
 
 @frozen
@@ -89,7 +90,7 @@ class RightOutput:
         """Result of the test for other inputs, or for another one of them alone.
 
         The remaining inputs may be what the host has made of them. There is no accusation where the oracle
-        has no other inputs, or there is no memory for a trial.
+        has no other inputs. Where there is no memory for a trial, nothing is known: a host may have taken it.
         """
         recorded = self.launch.recording.events
         work = sum(getattr(event, "work", 0) for event in recorded)
@@ -105,7 +106,7 @@ class RightOutput:
                         was_wrong |= outcome in (InputsOutcome.WRONG, InputsOutcome.NEAR)
                         has_stopped |= outcome is InputsOutcome.STOPPED
         except MemoryError:
-            return OutputSource.COMPUTES
+            return OutputSource.UNKNOWN
         if was_wrong:
             return OutputSource.NOT_FROM_INPUTS
         return OutputSource.STOPS if has_stopped else OutputSource.COMPUTES

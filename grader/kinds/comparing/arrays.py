@@ -321,10 +321,11 @@ def _of_launch(
 def _if_computed(right: RightOutput) -> Comparison | Finding:
     """The comparison of a right output, or the finding that the kernel does not compute it."""
     answer = right.answer()
-    if answer is OutputSource.COMPUTES:
-        return replace(right.comparison, kernel=right.check.kernel)
+    if answer in (OutputSource.COMPUTES, OutputSource.UNKNOWN):
+        is_unproved = answer is OutputSource.UNKNOWN
+        return replace(right.comparison, kernel=right.check.kernel, unproved=is_unproved)
     message = text_of(answer, kernel=right.check.kernel, output=right.check.output)
-    return Finding(FindingKind.WRONG_OUTPUT, message, address=right.check.compared_as)
+    return Finding(FindingKind.WRONG_OUTPUT, message, hazard=str(answer), address=right.check.compared_as)
 
 
 def _missing_launch(check: KernelOutputCheck, ran: Collection[str]) -> Finding:
