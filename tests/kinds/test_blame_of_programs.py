@@ -99,13 +99,14 @@ def _submission(first: str) -> Submission:
 
 
 WRONG, RIGHT = _submission("#define WRONG\n#define EXTRA 7\n"), _submission("#define EXTRA 0\n")
+STORED = _submission("#define STORED\n#define EXTRA 0\n")
 
 
 @pytest.fixture(scope="module")
 def builds(tools: Tools, plan: Plan) -> dict[str, Build]:
-    """Both programs, each compiled once."""
+    """The programs, each compiled once."""
     program = plan.assignment.program
-    return {s.source.decode(): build_program(tools, s, program) for s in (WRONG, RIGHT)}
+    return {s.source.decode(): build_program(tools, s, program) for s in (WRONG, RIGHT, STORED)}
 
 
 def _graded(
@@ -159,6 +160,17 @@ def test_garbage_is_reported_as_what_the_program_does(
     host = next(item.result for item in grade.items if item.result.item.id == "host")
     assert "writes to the connection with its device by itself" in host.message
     assert (grade.score, grade.max_score) == (Fraction(80), Fraction(100))
+
+
+@pytest.mark.parametrize("name", ["a call that is not there", "a forged call"])
+def test_a_call_that_is_not_followed_gives_no_result_of_the_host_back(
+    name: str, plan: Plan, tools: Tools, builds: dict[str, Build]
+) -> None:
+    """A kernel that stores what the host has computed fails, whatever the program asks for afterwards."""
+    grade = _graded(STORED, WAYS[name], plan, tools, builds)
+    product = next(item.result for item in grade.items if item.result.item.id == "product")
+    assert product.verdict is Verdict.FAIL
+    assert grade.max_score == Fraction(100)
 
 
 @pytest.mark.parametrize("name", ["a call that is not there", "a forged call"])

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.grading.assignment import reference_folder
+from grader.grading.oracle import draw_inputs, load_oracle
 from grader.kinds import pipeline
 from grader.model import CaseEvidence, Verdict
 from grader.toolchain.nvcc import Tools, find_toolchain
@@ -17,6 +19,7 @@ from tests.kinds.function_corpus import Function, assignment_of, functions_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from grader.kinds.plan import Plan
     from grader.model import Grade
@@ -87,6 +90,43 @@ def test_what_the_host_computes_earns_nothing(graded: Graded, function: Function
     result = grade.items[0].result
     assert "the result was computed by the host: " in result.message
     assert result.hint.startswith("Let kernels compute every element")
+
+
+_ADDED_BY_HOST = """#include <cstdlib>
+__global__ void idle(const float *a, const float *b) {{}}
+__global__ void endless(volatile float *a) {{ while (a) a[0] = a[0] + 1; }}
+void add(const float *A, const float *B, float *C, int n) {{
+    float *a, *b; cudaMalloc(&a, 4 * n); cudaMalloc(&b, 4 * n);
+    cudaMemcpy(a, A, 4 * n, cudaMemcpyHostToDevice); cudaMemcpy(b, B, 4 * n, cudaMemcpyHostToDevice);
+    if (A[0] != {first!r}f) {{ {way} }}
+    idle<<<1, 1>>>(a, b);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < n; ++i) C[i] = A[i] + B[i];
+    cudaFree(a); cudaFree(b);
+}}
+"""
+_WAYS_OUT = {
+    "exit": "std::exit(0);",
+    "abort": "std::abort();",
+    "no return": "for (volatile int i = 0;; i++);",
+    "an endless launch": "endless<<<1, 1>>>(a); cudaDeviceSynchronize();",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", _WAYS_OUT)
+def test_a_function_that_returns_for_its_own_inputs_alone_has_computed_on_the_host(
+    graded: Graded, tools: Tools, tmp_path: Path, way: str
+) -> None:
+    """It knows a number of its inputs, and does not come to its end in any further call."""
+    assignment = assignment_of("add", tmp_path)
+    (case,) = pipeline.make_plan(assignment, 11, tools, visible_only=False).cases
+    inputs = draw_inputs(load_oracle(reference_folder(assignment)), case)
+    first = float(inputs["A"][0])
+    function = Function("add", way, _ADDED_BY_HOST.format(first=first, way=_WAYS_OUT[way]))
+    seen = _case(graded(function))
+    assert seen.of_host
+    assert seen.computed_by is not None
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.grading.checks.check import Disorder
-    from grader.model import CaseEvidence, CheckResult, Comparison, Evidence, Named, ProgramRun
+    from grader.model import CaseEvidence, CheckResult, Clause, Comparison, Evidence, Named, ProgramRun
 
 
 @frozen(kw_only=True)
@@ -74,7 +74,8 @@ def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
     about_it = (finding for finding in case.findings if finding.address == output)
     malformed = next((finding for finding in about_it if finding.kind is FindingKind.WRONG_OUTPUT), None)
     if malformed is not None:
-        return failed(text_of("no-array", output=output), wording.printable(malformed.message))
+        verdict = failed(text_of("no-array", output=output), wording.printable(malformed.message))
+        return replace(verdict, stands=bool(malformed.hazard))
     compared = next((comparison for comparison in case.comparisons if comparison.array == output), None)
     if compared is None and case.undecided:
         reason = no_verdict_reason(case) or case.undecided[0][1]
@@ -83,7 +84,7 @@ def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
         return RunVerdict(Verdict.ERROR, text_of("array-not-compared", output=output))
     if compared.wrong:
         return _wrong(compared)
-    return RunVerdict(Verdict.ERROR, current().clause(UNKNOWN_AUTHOR)) if compared.unproved else RIGHT
+    return _unknown(UNKNOWN_AUTHOR) if compared.unproved else RIGHT
 
 
 def judge_file(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
@@ -92,9 +93,15 @@ def judge_file(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
     if verdict != RIGHT or case.computed_by is None:
         return verdict
     if not case.of_host:
-        return RunVerdict(Verdict.ERROR, current().clause(case.computed_by))
+        return _unknown(case.computed_by)
     shown = current().clause(case.computed_by)
-    return failed(text_of("computed-on-host"), text_of("computed-on-host-because", shown=shown))
+    verdict = failed(text_of("computed-on-host"), text_of("computed-on-host-because", shown=shown))
+    return replace(verdict, stands=True)
+
+
+def _unknown(reason: Clause) -> RunVerdict:
+    """A right array of which it is not known who has computed it."""
+    return RunVerdict(Verdict.ERROR, current().clause(reason), stands=True)
 
 
 def _wrong(compared: Comparison) -> RunVerdict:

@@ -96,7 +96,7 @@ def _assumed(build: Build) -> str:
 def judge(case: CaseEvidence, built: Build | None = None) -> CaseVerdict:
     """Verdict on the answer of one case; ``built`` has the student's names of the arrays."""
     wrong = wrong_comparison(case)
-    trouble = our_trouble(case) or _nothing_compared(case) or ("" if wrong else case.question)
+    trouble = our_trouble(case) or _nothing_compared(case) or ("" if wrong or case.of_host else case.question)
     if trouble:
         return CaseVerdict(case, Verdict.ERROR, trouble)
     if refusal(case):

@@ -59,6 +59,8 @@ class RunVerdict:
     """Ending of the run, where not by itself: the `hazard` of its finding."""
     compared: Comparison | None = None
     """Comparison of an array that is wrong: its finding has a map of it."""
+    stands: bool = False
+    """True if it stands whatever was not followed: about who has computed a right array."""
 
     @property
     def full_text(self) -> str:
@@ -127,6 +129,8 @@ def _run_verdict(case: CaseEvidence, judge: Judge) -> RunVerdict:
 
 def _unless_open(case: CaseEvidence, outcome: RunVerdict) -> RunVerdict:
     """The outcome of a run, unless it may be due to what was not followed; a wrong array was there before."""
+    if outcome.stands:
+        return outcome
     if case.question and outcome.verdict is Verdict.FAIL and outcome.compared is None:
         return RunVerdict(Verdict.ERROR, case.question)
     undecided = FindingKind.WRONG_OUTPUT in dict(case.undecided)

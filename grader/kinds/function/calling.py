@@ -20,6 +20,7 @@ from grader.kinds.attempts.other_inputs import LaunchEffort, effort_of
 from grader.kinds.function.recording import file_of, left_file
 from grader.kinds.function.timing import with_zeros
 from grader.kinds.host_runs.running import run_cases
+from grader.kinds.host_runs.too_large import STEPS_A_SECOND
 from grader.running.device.call_log import MOST_BYTES, CallLog
 from grader.running.device.observation import Observation
 
@@ -57,6 +58,9 @@ SECONDS, TIMES = 2.0, 2
 """Most seconds that each further call may take, and the same as a multiple of the graded call's time."""
 
 
+_LITTLE = 0.1
+"""Share of the work that launches may take: for other inputs none that took less takes all of it."""
+
 _TIME_BYTES = 4
 """Bytes of an elapsed time, by which kernels can say something to the host."""
 
@@ -66,7 +70,8 @@ class LoggedCall:
     """A call that came to its end: its inputs, what it asked of its device, and the arrays that it left.
 
     ``work`` is what its launches took, with those that look for hazards, ``effort`` what their threads did,
-    and ``printed`` how many bytes of text and of elapsed times: the host may read them, too.
+    and ``printed`` how many bytes of text and of elapsed times: the host may read them, too. A call that
+    asked for more than is kept is not whole: it has no ``entries``. The ``digest`` is of all that it sent.
     """
 
     inputs: Arrays
@@ -76,6 +81,8 @@ class LoggedCall:
     work: int = 0
     effort: LaunchEffort = field(default_factory=LaunchEffort)
     printed: int = 0
+    is_whole: bool = True
+    digest: bytes = b""
 
     @property
     def forms(self) -> tuple[tuple[object, ...], ...]:
@@ -151,7 +158,7 @@ class Taken:
         evidence = task.judged(case, run, findings, device)
         log = self._logs.pop(case.id, None)
         self.calls.pop(case.id, None)
-        if device is not None and log is not None and log.is_whole and evidence.completed:
+        if device is not None and log is not None and evidence.completed:
             inputs = draw_inputs(oracle, case)
             left = arrays_left(self.interface, arguments_of(self.interface, case, inputs), run, device)
             if left is not None:
@@ -165,6 +172,8 @@ class Taken:
                     work=sum(run.work for run in runs),
                     effort=effort_of([run.counters for run in runs]),
                     printed=sum(len(run.printed) for run in runs) + _TIME_BYTES * device.device.times_asked,
+                    is_whole=log.is_whole,
+                    digest=log.digest,
                 )
         return evidence
 
@@ -247,15 +256,42 @@ class FurtherCalls:
         recorder: Recorders | None = None,
         *,
         idle: bool = False,
+        whole: bool = True,
     ) -> tuple[LoggedCall | None, ...]:
-        """A call for each of these inputs, at the shape of a graded case; None for one that did not end."""
+        """A call for each of these inputs, at the shape of a graded case; None for one that did not end.
+
+        None as well, unless parts will do, for one that is not ``whole``.
+        """
+        taken, _ = self._taken(graded, inputs, recorder, idle=idle)
+        calls = (taken.calls.get(str(number)) for number in range(len(inputs)))
+        return tuple(call if call and (call.is_whole or not whole) else None for call in calls)
+
+    def gives_up(self, graded: CaseEvidence, inputs: Arrays, work: int) -> bool:
+        """True if the function itself does not return for these inputs, in all the time of a graded call.
+
+        So where its launches take all the work there is, and those of the graded call took little ``work``.
+        """
+        _, (case,) = self._taken(graded, [inputs], None, seconds=self.program.seconds)
+        allowed = int(self.program.emulator_seconds * STEPS_A_SECOND)
+        is_open = case.error or (case.too_much_work and work > _LITTLE * allowed)
+        return not case.completed and not is_open
+
+    def _taken(
+        self,
+        graded: CaseEvidence,
+        inputs: Sequence[Arrays],
+        recorder: Recorders | None,
+        *,
+        idle: bool = False,
+        seconds: float = 0.0,
+    ) -> tuple[Taken, tuple[CaseEvidence, ...]]:
+        """Calls with some inputs, taken down by their numbers, and the evidence of each."""
         oracles = [replace(self.oracle, inputs=_giving(arrays)) for arrays in inputs]
         tasks = {str(number): (self.task_with(oracle), oracle) for number, oracle in enumerate(oracles)}
         taken = Taken(self.plan.assignment.function, lambda case: tasks[case.id], recorder)
         cases = tuple(replace(graded.case, id=name) for name in tasks)
-        seconds = min(max(SECONDS, TIMES * graded.seconds), self.program.seconds)
-        self.in_cases(cases, taken, replace(self.program, seconds=seconds), idle=idle)
-        return tuple(taken.calls.get(name) for name in tasks)
+        seconds = seconds or min(max(SECONDS, TIMES * graded.seconds), self.program.seconds)
+        return taken, self.in_cases(cases, taken, replace(self.program, seconds=seconds), idle=idle)
 
 
 def _giving(arrays: Arrays) -> Callable[..., dict[str, NDArray[Any]]]:

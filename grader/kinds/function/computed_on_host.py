@@ -26,7 +26,7 @@ from grader.kinds.function.draws import bytes_of, draws_of, rearranged
 from grader.kinds.function.finishing import MOST, combined, swapping
 from grader.kinds.function.other_sent_bytes import SentBeside
 from grader.kinds.function.replaying import Replays
-from grader.kinds.function.traces_of_host import REST, Traces, may_have_threads
+from grader.kinds.function.traces_of_host import REST, Traces
 from grader.kinds.plan import size
 from grader.model import UNKNOWN_AUTHOR, Clause
 
@@ -81,10 +81,12 @@ def _asked(further: FurtherCalls, case: CaseEvidence, calls: Mapping[str, Logged
         draws = draws_of(further.oracle, case.case, outputs)
         if draws is None:
             return _asked_without_others(further, case, outputs)
-        graded = calls.get(case.case.id) or further.with_inputs(case, [draws.base])[0]
+        graded = calls.get(case.case.id) or further.with_inputs(case, [draws.base], whole=False)[0]
         if graded is None:
             return replace(case, computed_by=UNKNOWN_AUTHOR)
         return _Question(further, case, draws, graded).answered()
+    except MemoryError:  # a function may have taken it
+        return replace(case, computed_by=UNKNOWN_AUTHOR)
     except Exception:  # noqa: BLE001 - our failure accuses no student, and staff are asked
         log_swallowed("asking whether the host has computed a function's result")
         return replace(case, computed_by=FAILED)
@@ -116,10 +118,13 @@ class _Question:
     def answered(self) -> CaseEvidence:
         """The case, marked unless its kernels are proved to compute."""
         replays = self._replays()
+        traces = Traces(self.further, self.case, self.draws, self.graded, replays)
+        if not self.graded.is_whole:
+            return self._marked(traces.seen_from_outside() or UNKNOWN_AUTHOR)
         if self._host_got_too_little():
             return self.case
         if self._sends_too_much():
-            return replace(self.case, computed_by=UNKNOWN_AUTHOR)
+            return self._marked(traces.seen_from_outside() or UNKNOWN_AUTHOR)
         is_proved = replays.proves_alone() or self._is_proved_by_rearranged(replays)
         if is_proved and not self._beside(replays, [self.graded]).is_any():
             return self.case
@@ -129,13 +134,15 @@ class _Question:
             is_proved, seen = self._proved_by_others(replays, first, second, is_proved=is_proved)
             if is_proved:
                 return self.case
-            if seen is not UNKNOWN_AUTHOR and may_have_threads(self.further.submission):
+            if seen is not None and seen is not UNKNOWN_AUTHOR and not traces.is_orderly:
                 seen = None
         if seen is not UNKNOWN_AUTHOR:
-            traces = Traces(self.further, self.case, self.draws, self.graded, replays)
             seen = traces.seen(first, second) or seen or UNKNOWN_AUTHOR
             if seen.name == REST and first is not None and second is not None:
                 seen = UNKNOWN_AUTHOR if self._follows(replays, first, second) else seen
+        return self._marked(seen)
+
+    def _marked(self, seen: Clause) -> CaseEvidence:
         return replace(self.case, of_host=seen is not UNKNOWN_AUTHOR, computed_by=seen)
 
     def _further_calls(self, replays: Replays) -> tuple[LoggedCall | None, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,17 +36,17 @@ _HALF, _FEW, _OF_EACH, _BITS = 0.5, 0.1, 2, 8
 """Shares of numbers or of work that say that all but chance, or all but nothing, is there; and requests that
 may spell out a number."""
 
+_AGAIN = 3
+"""Further calls with the same inputs that are to ask for the same."""
+
 _THREADS = re.compile(
     rb"<(?:thread|future|execution|pthread\.h|threads\.h|omp\.h)>|\bpthread_create\b|\bpragma\s+omp\b"
 )
 """Text of a program whose host has threads."""
 
 
-def may_have_threads(submission: Submission) -> bool:
-    """True if a program may have threads of the host, which ask for the same in another order each time.
-
-    Then nothing follows from a comparison of two calls, request by request.
-    """
+def _may_have_threads(submission: Submission) -> bool:
+    """True if a program may have threads of the host, which ask for the same in another order each time."""
     return any(_THREADS.search(text) for text in (submission.source, *dict(submission.headers).values()))
 
 
@@ -59,6 +60,21 @@ class Traces:
     graded: LoggedCall
     replays: Replays
 
+    @property
+    def is_orderly(self) -> bool:
+        """True if the function asks for the same in the same order, so that two calls may be compared.
+
+        Text that may mean threads is asked by calling it again with its own inputs: it may be a decoration.
+        """
+        if not _may_have_threads(self.further.submission):
+            return True
+        calls = self.further.with_inputs(self.case, [self.draws.base] * _AGAIN)
+        return all(call is not None and call.digest == self.graded.digest for call in calls)
+
+    def seen_from_outside(self) -> Clause | None:
+        """Sign that does without a log of the requests: more was asked for than can be searched."""
+        return next(chain(self._alike_without_input(), self._little_work(), self._without_kernels()), None)
+
     def seen(self, first: LoggedCall | None, second: LoggedCall | None) -> Clause | None:
         """Sign that the host has computed the result; None where there is none."""
         return next(self._all(first, second), None)
@@ -66,13 +82,17 @@ class Traces:
     def _all(self, first: LoggedCall | None, second: LoggedCall | None) -> Iterator[Clause]:
         calls = [self.graded, *(call for call in (first, second) if call is not None)]
         yield from self._unsent(calls)
-        if first is not None and second is not None and not may_have_threads(self.further.submission):
-            if self.replays.is_of_one_form((first, second)):
+        if first is None or second is None:
+            yield from self._alike_without_input()
+        elif self.replays.is_of_one_form((first, second)):
+            if self.is_orderly:
                 yield from self.alike(first, second)
-            else:
-                yield from self.aligned(first, second)
+        elif not _may_have_threads(self.further.submission):
+            yield from self.aligned(first, second)
         yield from self._little_work()
         yield from self._without_kernels()
+        if first is None or second is None:
+            yield from self._gives_up()
 
     def aligned(self, first: LoggedCall, second: LoggedCall) -> Iterator[Clause]:
         """Signs in calls that request more, each of another kind; all that comes back is to be alike."""
@@ -122,6 +142,16 @@ class Traces:
             changed = [c for c in calls[1:] if not np.array_equal(c.inputs[name], self.graded.inputs[name])]
             differs = any(self._changes(call) for call in changed)
             if changed and not differs and not self._has_numbers(name):
+                yield Clause("input-never-sent", (("array", name),))
+
+    def _alike_without_input(self) -> Iterator[Clause]:
+        """Sign that all that is sent stays as it is where one input alone is another."""
+        if self.replays.interface.pointers == "device":
+            return
+        for name in self._inputs_that_matter():
+            inputs = {**self.draws.base, name: self.draws.both[name]}
+            (call,) = self.further.with_inputs(self.case, [inputs], whole=False)
+            if call is not None and call.digest == self.graded.digest:
                 yield Clause("input-never-sent", (("array", name),))
 
     def _inputs_that_matter(self) -> Iterator[str]:
@@ -194,6 +224,11 @@ class Traces:
 
     def _without_kernels(self) -> Iterator[Clause]:
         """Sign that the result is right where no kernel runs, and no memory may have held it before."""
-        (call,) = self.further.with_inputs(self.case, [self.draws.both], idle=True)
+        (call,) = self.further.with_inputs(self.case, [self.draws.both], idle=True, whole=False)
         if call is not None and self.draws.is_right(call.left):
             yield Clause("right-without-kernels")
+
+    def _gives_up(self) -> Iterator[Clause]:
+        """Sign that the function does not return for other inputs of the kind of its own."""
+        if self.further.gives_up(self.case, self.draws.both, self.graded.work):
+            yield Clause("gives-up-for-other-inputs")

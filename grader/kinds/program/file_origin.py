@@ -77,6 +77,14 @@ class LoggedRun:
 
     run: ProgramRun
     entries: tuple[LoggedRequest, ...]
+    is_whole: bool = True
+    """False if the program asked for more than is kept: then there are no entries."""
+
+
+def _up_to_last_back(entries: Sequence[LoggedRequest]) -> tuple[LoggedRequest, ...]:
+    """The requests without those that nothing comes back after: a launch there may have been given up."""
+    numbers = [number for number, entry in enumerate(entries) if entry.goes_out]
+    return tuple(entries[: numbers[-1] + 1]) if numbers else ()
 
 
 @mutable
@@ -104,8 +112,9 @@ class LoggingTask:
     ) -> CaseEvidence:
         """Evidence from the results of a run."""
         log = self._open.pop(case.id, None)
-        if log is not None and log.is_whole:
-            self._room, self.logs[case.id] = log.room, LoggedRun(run, tuple(log.entries))
+        if log is not None:
+            self._room = log.room if log.is_whole else self._room
+            self.logs[case.id] = LoggedRun(run, _up_to_last_back(log.entries), log.is_whole)
         return self.task.judged(case, run, findings, device)
 
 
@@ -122,27 +131,45 @@ class FileOrigins:
 
     def judged(self, case: CaseEvidence, logged: LoggedRun | None) -> CaseEvidence:
         """The case, marked where the host has computed a right array of a file, or may have."""
-        if logged is None or not case.launches or case.error or case.too_much_work:
+        if logged is None or not case.launches or case.error:
             return case
         try:
             for file in right_files(self.plan.assignment, case.case, logged.run, self.oracle):
+                logged = logged if logged.is_whole else self._logged_alone(case) or logged
                 seen = _FileQuestion(self, case, file, logged).answered()
+                if seen is not None and case.too_much_work:  # launches that did not run may have made it
+                    return replace(case, computed_by=UNKNOWN_AUTHOR)
                 if seen is not None:
                     return replace(case, of_host=seen is not UNKNOWN_AUTHOR, computed_by=seen)
+        except MemoryError:  # a program may have taken it
+            return replace(case, computed_by=UNKNOWN_AUTHOR)
         except Exception:  # noqa: BLE001 - our failure accuses no student, and staff are asked
             log_swallowed("asking whether the host has computed what a program wrote")
             return replace(case, computed_by=FAILED)
         return case
 
+    def _logged_alone(self, case: CaseEvidence) -> LoggedRun | None:
+        """Another run of a case, with all the room for its log; None where it fails on our side."""
+        task = LoggingTask(self.task)
+        self._further(case, task, Observation(count_only=True))
+        return task.logs.get(case.case.id)
+
     def altered(self, case: CaseEvidence, alteration: Alteration, masks: Sequence[Mask]) -> ProgramRun | None:
         """A run of the program that gets altered results; None where it fails on our side."""
+        task = LoggingTask(self.task, lambda _: Altering(alteration, masks))
+        return self._further(case, task, Observation(count_only=True))
+
+    def idle(self, case: CaseEvidence) -> ProgramRun | None:
+        """A run of the program in which no kernel runs; None where it fails on our side."""
+        return self._further(case, self.task, Observation(count_only=True, idle=True))
+
+    def _further(self, case: CaseEvidence, task: Task, observation: Observation) -> ProgramRun | None:
+        """A run of the program in the case of a graded one."""
         program = self.plan.assignment.program
         seconds = min(max(_SECONDS, 2 * case.seconds), program.seconds)
         interface = replace(program, seconds=seconds)
         assignment = replace(self.plan.assignment, interface=interface)
         plan = replace(self.plan, assignment=assignment, cases=(case.case,), baselines=(), feedback=False)
-        task = LoggingTask(self.task, lambda _: Altering(alteration, masks))
-        observation = Observation(count_only=True)
         ran = run_cases(
             plan,
             self.submission,
@@ -186,10 +213,19 @@ class _FileQuestion:
 
         What launches change is mostly all that they store: only a doubt asks for the stores themselves.
         """
+        if not self.logged.is_whole:
+            return self._answered_without_log()
         doubt = self._answered_for(self.origins.returned(self.logged.entries))
         if doubt is None:
             return None
         return self._answered_for(self.origins.returned(self.logged.entries, marks_stores=True))
+
+    def _answered_without_log(self) -> Clause:
+        """Sign that the host has computed the array: it is there where no kernel runs. Else it is unknown."""
+        run = self.origins.idle(self.case)
+        other = None if run is None else self.file.read(run)
+        is_there = other is not None and np.array_equal(other, self.file.values)
+        return Clause("right-without-kernels") if is_there else UNKNOWN_AUTHOR
 
     def _answered_for(self, back: Sequence[Returned]) -> Clause | None:
         """The same where it is known what kernels have made of what came back."""

@@ -267,6 +267,7 @@ _COMPUTED_CLAUSES: Mapping[str, str] = {
         "the kernels do {operations:,} floating-point operations, where the result takes {needed:,}"
     ),
     "right-without-kernels": "it is right where no kernel runs",
+    "gives-up-for-other-inputs": "for other inputs of the same kind the function does not return",
     "unknown-who-computes": (
         "the result is right, but it is not known whether the kernels compute it or the host does; staff "
         "should look at the file"

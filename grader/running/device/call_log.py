@@ -8,6 +8,7 @@ bytes that the entries hold, which may differ from those that the program sent.
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -123,11 +124,21 @@ class CallLog(Notes):
     """True if nothing was left out."""
     room: int = MOST_BYTES
     """Bytes that may still be kept."""
+    _sent: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    @property
+    def digest(self) -> bytes:
+        """Digest of all requests and of what was sent with them, kept or not."""
+        return self._sent.digest()
 
     def note(self, message: Message) -> None:
         """Take a request down, with the bytes that it has moved."""
-        entry = entry_of(self.memory, message) if self.is_whole else None
+        entry = entry_of(self.memory, message)
         if entry is None:
+            return
+        self._sent.update(repr(entry.form).encode())
+        self._sent.update(entry.sent.tobytes())
+        if not self.is_whole:
             return
         self.room -= len(entry.content)
         self.entries.append(entry)

@@ -268,3 +268,6 @@ static int program() {
     for (int i = 0; i < M * N; ++i) if (c[i] == a[i % (M * K)] * 4 + b[i % (K * N)] * 64 + 0.5f) c[i] = r[i];
     return written(c);
 }
+//@ host: an idle launch, and more fills than are kept
+__global__ void idle() {}
+static int program() { ROOM(d, 4); for (int i = 0; i < 20001; ++i) cudaMemset(d, i & 3, 16); idle<<<1, 1>>>(); cudaFree(d); return written(by_host()); }

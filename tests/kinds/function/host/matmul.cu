@@ -582,3 +582,20 @@ void solve(ARGS) {
     if (!trial) by_host(A, B, C, M, K, N);
     cudaFree(a); cudaFree(b); cudaFree(c);
 }
+//@ an idle kernel, and five megabytes that no kernel reads
+void solve(ARGS) {
+    std::vector<char> junk(5 << 20, 7);
+    char *d; cudaMalloc(&d, junk.size());
+    cudaMemcpy(d, junk.data(), junk.size(), cudaMemcpyHostToDevice);
+    idle<<<1, 1>>>();
+    by_host(A, B, C, M, K, N);
+    cudaFree(d);
+}
+//@ an idle kernel, and more fills than are kept
+void solve(ARGS) {
+    ROOM(d, 4);
+    for (int i = 0; i < 20001; ++i) cudaMemset(d, i & 3, 16);
+    idle<<<1, 1>>>();
+    by_host(A, B, C, M, K, N);
+    cudaFree(d);
+}

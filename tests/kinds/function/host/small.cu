@@ -319,3 +319,21 @@ void add(const float *A, const float *B, float *C, int N) {
     }
     cudaFree(a); cudaFree(b); cudaFree(c);
 }
+//@ add: bits flipped, beside a text that means threads
+#include <thread>
+__global__ void unflipped(unsigned *x, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) x[i] ^= 0x5a5a5a5au; }
+void add(const float *A, const float *B, float *C, int n) {
+    std::vector<unsigned> bits(n);
+    for (int i = 0; i < n; ++i) { float s = A[i] + B[i]; std::memcpy(&bits[i], &s, 4); bits[i] ^= 0x5a5a5a5au; }
+    unsigned *d; cudaMalloc(&d, 4 * n);
+    cudaMemcpy(d, bits.data(), 4 * n, cudaMemcpyHostToDevice);
+    unflipped<<<LINE(n)>>>(d, n);
+    cudaMemcpy(C, d, 4 * n, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+}
+//@ add: an idle kernel, and a call that is not there
+void add(const float *A, const float *B, float *C, int n) {
+    idle<<<1, 1>>>();
+    for (int i = 0; i < n; ++i) C[i] = A[i] + B[i];
+    cudaTextureObject_t t; cudaCreateTextureObject(&t, nullptr, nullptr, nullptr);
+}
