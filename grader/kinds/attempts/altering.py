@@ -31,20 +31,27 @@ SLIGHTLY, FULLY, WIDELY = (
 """Bits of a word that may change: its last ones, so that a program that checks its results with a tolerance
 goes on; all but the exponent of a float; and all but those that make an infinity of 1."""
 
+SIZES = tuple(np.array(bits, np.uint8) for bits in ([0x3F, 0, 0, 0], [0xFF, 0xF, 0, 0], [0xFF, 0xFF, 7, 0]))
+"""The last 6, 12 and 19 bits: changes of a float by a millionth up to a few hundredths."""
+
 
 @frozen(eq=False)
 class Alteration:
     """Alteration of the ``bits`` of each word by lot, of which ``number`` makes another one.
 
-    With ``single``, one word alone is altered: the one at this share of all bytes that come back.
+    With ``single``, one word alone is altered: the one at this share of all bytes that come back. With
+    ``blank``, zeros come back.
     """
 
     bits: Bytes
     number: int = 0
     single: float | None = None
+    blank: bool = False
 
     def altered(self, content: Bytes, start: int, total: int) -> Bytes:
         """The bytes from ``start`` on, of ``total``, as they are altered."""
+        if self.blank:
+            return np.zeros_like(content)
         content, count = content.copy(), content.size // WORD
         words = content[: count * WORD].reshape(count, WORD)
         rng = np.random.default_rng((self.number, start))

@@ -18,7 +18,7 @@ import numpy as np
 
 from grader.base.errors import log_swallowed
 from grader.base.records import frozen, mutable
-from grader.kinds.attempts.altering import FULLY, SLIGHTLY, WIDELY, Alteration, Altering
+from grader.kinds.attempts.altering import FULLY, SIZES, SLIGHTLY, WIDELY, Alteration, Altering
 from grader.kinds.comparing.arrays import right_files
 from grader.kinds.host_runs.on_emulator import EmulatedDevice
 from grader.kinds.host_runs.running import run_cases
@@ -63,7 +63,8 @@ _TRIALS = tuple(
 )
 _SINGLE = tuple(Alteration(FULLY, number, at) for number, at in enumerate((0.13, 0.46, 0.79)))
 
-_SLIGHT = Alteration(SLIGHTLY, len(_TRIALS))
+_SLIGHT = tuple(Alteration(bits, len(_TRIALS) + number) for number, bits in enumerate(SIZES))
+_BLANK = Alteration(SLIGHTLY, blank=True)
 _JUMP = 0.1
 """Change of an element, as a share of the largest, that no slight change of numbers explains."""
 
@@ -305,16 +306,25 @@ class _FileQuestion:
         return not written or any(np.mean(other != self._values) <= _MOST for other in written)
 
     def _follows_slightly(self, masks: Sequence[Mask]) -> bool:
-        """True if slightly other results make a slightly other array.
+        """True if slightly other results make a slightly other array, whatever their size, and zeros none.
 
-        Where each stands for a number of the host's, another one stands for none, and the array jumps.
+        Where each stands for a number of the host's, another one stands for none, and the array jumps once
+        they are so far off that the host does not know them again. Where the host adds what has come to its
+        own, its own is left where zeros come.
         """
-        other = self._written(_SLIGHT, masks)
-        if other is None or self._values.dtype.kind != "f":
+        if self._values.dtype.kind != "f":
             return True
+        nearby = (self._written(alteration, masks) for alteration in _SLIGHT)
+        if any(other is not None and self._jumps(other) for other in nearby):
+            return False
+        alone = self._written(_BLANK, masks)
+        return alone is None or bool(np.mean(alone != 0) <= _MOST)
+
+    def _jumps(self, other: Array) -> bool:
+        """True if most elements are far off."""
         with np.errstate(all="ignore"):
             jumps = np.abs(other - self._values) > _JUMP * np.abs(self._values).max(initial=0)
-        return bool(np.mean(jumps) <= _MOST)
+        return bool(np.mean(jumps) > _MOST)
 
     def _written(self, alteration: Alteration, masks: Sequence[Mask]) -> Array | None:
         """The array in the file of a run that gets altered results; None where there is none."""
