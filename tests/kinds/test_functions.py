@@ -112,6 +112,38 @@ extern "C" void scale(const float *in, float *out, double factor, int n) {
     cudaMemcpy(out, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
 }
 """
+TIMED = """
+#include <cmath>
+#include <vector>
+__global__ void spends(const float *x, int i, int count, int *sink) {
+    int value = x[i], rounds = count ? count : value + 100;
+    if (!threadIdx.x) *sink = value;
+    for (int k = 0; k < 16 * rounds; ++k) asm volatile("");
+}
+static cudaEvent_t start, end;
+static float elapsed(const float *x, int i, int count, int *sink) {
+    cudaEventRecord(start);
+    spends<<<1, 32>>>(x, i, count, sink);
+    cudaEventRecord(end);
+    cudaEventSynchronize(end);
+    float time;
+    cudaEventElapsedTime(&time, start, end);
+    return time;
+}
+extern "C" void scale(const float *in, float *out, double factor, int n) {
+    int *sink;
+    cudaMalloc(&sink, 4);
+    cudaEventCreate(&start);
+    cudaEventCreate(&end);
+    float one = elapsed(in, 0, 1, sink), more = elapsed(in, 0, 201, sink);
+    std::vector<float> own(n);
+    for (int i = 0; i < n; ++i) own[i] = factor * (std::lround((elapsed(in, i, 0, sink) - one) / (more - one) * 200) - 99);
+    cudaMemcpy(out, own.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+    cudaEventDestroy(start);
+    cudaEventDestroy(end);
+    cudaFree(sink);
+}
+"""
 REPAIRED = ON_HOST.replace(
     BACK, BACK + "for (int i = 0; i < n; ++i) if (out[i] != factor * in[i]) out[i] = factor * in[i];"
 )
@@ -177,6 +209,7 @@ def test_a_call_that_is_not_supported_here_costs_nothing(graded: Graded) -> None
         (SENDS_RESULT, "host"),
         (SENDS_COPIES, "host"),
         (ON_BOTH, "device"),
+        (TIMED, "device"),
     ],
 )
 def test_what_the_host_has_computed_earns_nothing(graded: Graded, source: str, pointers: str) -> None:
