@@ -137,7 +137,10 @@ extern "C" void scale(const float *in, float *out, double factor, int n) {
     cudaEventCreate(&end);
     float one = elapsed(in, 0, 1, sink), more = elapsed(in, 0, 201, sink);
     std::vector<float> own(n);
-    for (int i = 0; i < n; ++i) own[i] = factor * (std::lround((elapsed(in, i, 0, sink) - one) / (more - one) * 200) - 99);
+    for (int i = 0; i < n; ++i) {
+        float rounds = (elapsed(in, i, 0, sink) - one) / (more - one) * 200;
+        own[i] = factor * (std::lround(rounds) - 99);
+    }
     cudaMemcpy(out, own.data(), n * sizeof(float), cudaMemcpyHostToDevice);
     cudaEventDestroy(start);
     cudaEventDestroy(end);
