@@ -273,6 +273,8 @@ def _hint(error: Finding) -> str:
         if details.get("beside") and not details.get("rename"):
             name = "write-kernel-too"
         return text_of(name, kernel=kernel)
+    if error.code is FindingCode.UNSPECIFIED and "macro" in details:
+        return text_of("name-of-macro", name=details["macro"], line=details["defined"])
     # a compiler has no codes: what it says is read, in its words and not in ours
     compiler_text = error.message if error.code is FindingCode.UNSPECIFIED else details.get("text", "")
     return _hint_for_compiler(str(compiler_text))

@@ -317,6 +317,10 @@ HINTS: Mapping[str, str] = {
         "a kernel can only call functions of the device: put `__device__` before it if it is your own."
     ),
     "semicolon": "put a `;` where the statement before ends: the compiler notices only at the next one.",
+    "name-of-macro": (
+        "`{name}` is a macro, by the `#define` on line {line}, whose text takes the place of the name that "
+        "is declared here: give one of the two another name."
+    ),
     "no-empty-array": ("an array needs at least one element: look at the constant that its size is made of."),
     "meant": "did you mean `{name}` where it says `{written}`?",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,7 +20,9 @@ from grader.toolchain.nvcc.source import EARLIER_CUDA, SOURCE_NAME, harmless, pa
 from grader.toolchain.nvcc.toolchain import UNIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from grader.toolchain.nvcc.macros import ReplacedName
 
 
 WRAPPER = f"{UNIT}.cu"
@@ -130,6 +132,8 @@ class Files:
     lines: int
     headers: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
+    replaced: Mapping[int, ReplacedName] = field(default_factory=dict)
+    """Names that lines of the student's file declare, and that macros take the place of."""
     checked: bool = False
     """True if it is certain by now that no other file was read; other names then come from ``#line``."""
 
@@ -309,7 +313,9 @@ def _finding(message: Message, files: Files) -> Finding:
         return problem(FindingCode.COMPILER_MESSAGE, file, line, text=text, **parts)
     unset = any(sign in message.text for sign in _UNSET_VARIABLE)
     code = FindingCode.UNSET_VARIABLE_REPORTED if unset else FindingCode.UNSPECIFIED
-    return Finding(FindingKind.COMPILE, text, file=file, line=line, code=code)
+    by_macro = files.replaced.get(line or 0) if file == files.source else None
+    details = (("macro", by_macro.name), ("defined", by_macro.line)) if by_macro else ()
+    return Finding(FindingKind.COMPILE, text, file=file, line=line, code=code, details=details)
 
 
 def _parts_of_ours(message: Message, files: Files) -> dict[str, tuple[Clause, ...]]:

@@ -22,6 +22,7 @@ from grader.toolchain.nvcc import diagnostics, driver, function, openmp
 from grader.toolchain.nvcc.compiler import PREPROCESSED, Compiler
 from grader.toolchain.nvcc.diagnostics import CompileRefused, Files, Message
 from grader.toolchain.nvcc.kernel import student_names
+from grader.toolchain.nvcc.macros import replaced_names
 from grader.toolchain.nvcc.runtime import OBJECT as STAND_IN
 from grader.toolchain.nvcc.runtime import call_lines, calls_of_runtime, stand_in
 from grader.toolchain.nvcc.source import (
@@ -332,7 +333,10 @@ def _compiler(
 ) -> ProgramCompiler:
     sources = compile_files(submission, interface)
     headers = tuple(name for name, _ in sources if name != SOURCE_NAME)
-    files = Files(harmless(submission.file), line_count(submission.source), headers, tools.toolchain.roots)
+    source = submission.source
+    files = Files(
+        harmless(submission.file), line_count(source), headers, tools.toolchain.roots, replaced_names(source)
+    )
     return ProgramCompiler(
         tools.toolchain,
         sandbox,

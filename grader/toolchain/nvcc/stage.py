@@ -39,6 +39,7 @@ from grader.toolchain.nvcc.kernel import (
     template_launches,
 )
 from grader.toolchain.nvcc.launch import missing_variable
+from grader.toolchain.nvcc.macros import replaced_names
 from grader.toolchain.nvcc.ptxas import refusals, resources_of
 from grader.toolchain.nvcc.signature import read_entries
 from grader.toolchain.nvcc.source import (
@@ -100,7 +101,10 @@ def _compiler(
 ) -> Compiler:
     sources = compile_files(submission, interface)
     headers = tuple(name for name, _ in sources if name != SOURCE_NAME)
-    files = Files(harmless(submission.file), line_count(submission.source), headers, toolchain.roots)
+    source = submission.source
+    files = Files(
+        harmless(submission.file), line_count(source), headers, toolchain.roots, replaced_names(source)
+    )
     return Compiler(toolchain, sandbox, limits, sources, files)
 
 
