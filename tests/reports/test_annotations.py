@@ -13,6 +13,7 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from grader.cli import main
 from grader.reports.annotations import Annotation, annotations_of, render
+from tests.json_rows import json_rows
 from tests.reports import sample_grades
 
 if TYPE_CHECKING:
@@ -37,7 +38,12 @@ HOSTILE = Annotation(
 def test_annotations_say_what_students_may_see(grade: str, name: str, golden: Golden) -> None:
     """The cause first, each finding at its line, and what fails without a line at the first one."""
     annotations = annotations_of(getattr(sample_grades, grade)(), "src/tiled.cu")
-    golden(f"annotations/{grade}.{name}.txt", render(annotations, name, "1.2.3"))
+    rendered = render(annotations, name, "1.2.3")
+    is_json = name in {"sarif", "gitlab"}
+    golden(
+        f"annotations/{grade}.{name}.txt",
+        json_rows(rendered, indent=1, ascii_only=True) if is_json else rendered,
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from grader.base.errors import UsageError
 from grader.model import PROBLEMS, Estimate, EstimatedChange, KernelEstimate, LimitShare, Verdict, Visibility
 from grader.reports import estimate, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
+from tests.json_rows import json_rows
 from tests.reports.pages import content
 from tests.reports.sample_estimates import ESTIMATE, UNKNOWN_OPCODE
 from tests.reports.sample_grades import SOURCE, full_marks, with_staff_texts
@@ -59,7 +60,7 @@ def test_a_page_tells_the_same_with_bars(golden: Golden) -> None:
 def test_a_stored_grade_keeps_the_estimate(golden: Golden) -> None:
     """`grade.json` apart from what was timed; and read back, the grade is the one that was stored."""
     stored = grade_json.dump(estimated())
-    golden("reports/estimated.json", stored)
+    golden("reports/estimated.json", json_rows(stored, indent=2))
     again = record_json.load(record_json.dump(estimated()))
     assert again.estimate == ESTIMATE
     assert grade_json.dump(again) == stored

@@ -8,6 +8,7 @@ import pytest
 
 from grader.reports import class_table, grade_json, junit, text
 from grader.reports.class_table import render_class
+from tests.json_rows import json_rows
 from tests.reports.sample_grades import GRADES, SOURCE, partial_credit, sample_class
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def test_class_table(width: int, golden: Golden) -> None:
 @pytest.mark.parametrize("name", ["missing-barrier", "compile-error", "our-error", "partial-credit"])
 def test_stored_grade(name: str, golden: Golden) -> None:
     """grade.json keeps the contract: its keys, their order and how numbers are written."""
-    golden(f"reports/{name}.json", grade_json.dump(GRADES[name]()))
+    golden(f"reports/{name}.json", json_rows(grade_json.dump(GRADES[name]()), indent=2))
 
 
 @pytest.mark.parametrize("name", ["missing-barrier", "compile-error", "our-error", "partial-credit"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.reports import platforms
+from tests.json_rows import json_rows
 from tests.reports import sample_grades
 from tests.reports.sample_grades import (
     GRADES,
@@ -34,7 +35,8 @@ def _results(grade: Grade) -> dict[str, Any]:
 def test_the_file_is_as_it_was(name: str, golden: Golden) -> None:
     """The whole file, for a student's failure and for one of ours."""
     make = {"compile-error": compile_error, "missing-barrier": missing_barrier, "our-error": our_error}[name]
-    golden(f"reports/gradescope-{name}.json", platforms.gradescope(make()))
+    text = platforms.gradescope(make())
+    golden(f"reports/gradescope-{name}.json", json_rows(text, indent=1, ascii_only=True))
 
 
 @pytest.mark.parametrize("name", GRADES)

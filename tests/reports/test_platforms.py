@@ -14,6 +14,7 @@ from grader.base.errors import OurError, UsageError
 from grader.cli import main
 from grader.model import Verdict
 from grader.reports import platforms
+from tests.json_rows import json_rows
 from tests.reports import sample_grades
 from tests.reports.sample_grades import GRADES, SOURCE
 
@@ -71,16 +72,15 @@ def test_prairielearn_reads_what_it_read_before(name: str, golden: Golden) -> No
     """The whole file, with lines quoted."""
     grade = getattr(sample_grades, name)()
     learned(grade)
-    golden(f"reports/prairielearn-{name}.json", platforms.prairielearn(grade, SOURCE))
+    text = platforms.prairielearn(grade, SOURCE)
+    golden(f"reports/prairielearn-{name}.json", json_rows(text, indent=1, ascii_only=True))
 
 
 @pytest.mark.parametrize("name", ["missing_barrier", "partial_credit"])
 def test_classroom_50_reads_what_it_read_before(name: str, golden: Golden) -> None:
     """The whole file."""
-    golden(
-        f"reports/classroom50-{name}.json",
-        json.dumps(collected(getattr(sample_grades, name)()), indent=1) + "\n",
-    )
+    text = json.dumps(collected(getattr(sample_grades, name)()), indent=1) + "\n"
+    golden(f"reports/classroom50-{name}.json", json_rows(text, indent=1, ascii_only=True))
 
 
 @pytest.mark.parametrize("name", GRADES)

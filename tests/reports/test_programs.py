@@ -17,6 +17,7 @@ from grader.model import Build, CaseEvidence, Evidence, Grade, ProgramRun, Stude
 from grader.reports import class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.class_table import render_class
 from tests.bundled import bundled
+from tests.json_rows import json_rows
 from tests.reports.pages import content
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def test_other_reports_take_a_line() -> None:
 def test_a_stored_grade_comes_back(golden: Golden) -> None:
     """With what the program was given and how it ended; a kernel's cases have no such key."""
     written = grade_json.dump(graded())
-    golden("reports/program.json", written)
+    golden("reports/program.json", json_rows(written, indent=2))
     assert grade_json.dump(record_json.load(record_json.dump(graded()))) == written
     cases = json.loads(written)["cases"]
     assert cases[0]["shape"] == {}

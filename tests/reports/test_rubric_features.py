@@ -15,6 +15,7 @@ from grader.model import Verdict
 from grader.reports import class_table, grade_json, html, junit, platforms, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
+from tests.json_rows import json_rows
 from tests.reports.sample_grades import full_marks, rubric_features, with_staff_texts
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def test_the_page_shows_them(golden: Golden) -> None:
 def test_gradescope_gets_a_maximum_of_nothing_for_them(golden: Golden) -> None:
     """Gradescope calls that extra credit; the whole score is ours, and the days are Gradescope's."""
     rendered = platforms.gradescope(rubric_features())
-    golden("reports/gradescope-rubric-features.json", rendered)
+    golden("reports/gradescope-rubric-features.json", json_rows(rendered, indent=1, ascii_only=True))
     results = json.loads(rendered)
     assert sum(test["score"] for test in results["tests"]) == results["score"] == 60
     assert sum(test["max_score"] for test in results["tests"]) == 65

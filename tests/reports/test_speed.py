@@ -31,6 +31,7 @@ from grader.reports import class_page, class_table, grade_json, html, junit, pla
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from tests.grading.checks.judging import judge
+from tests.json_rows import json_rows
 from tests.reports.sample_grades import ITEMS, compile_error, graded, passing, with_staff_texts
 from tests.sealing import resealed
 
@@ -102,7 +103,7 @@ def test_a_page_tells_the_same(golden: Golden) -> None:
 def test_a_stored_grade_keeps_what_was_timed(golden: Golden) -> None:
     """Every key of it; and read back, the grade is the one that was stored."""
     stored = grade_json.dump(timed())
-    golden("reports/timed.json", stored)
+    golden("reports/timed.json", json_rows(stored, indent=2))
     again = record_json.load(record_json.dump(timed()))
     assert (again.timing, again.witnesses) == (timed().timing, timed().witnesses)
     assert grade_json.dump(again) == stored

@@ -16,6 +16,7 @@ import pytest
 
 from grader.model import Clause, Finding, FindingKind
 from grader.reports import trace_files, trace_text
+from tests.json_rows import json_rows
 from tests.mistakes import mistake
 from tests.simulation.trace.tracing import MATMUL, TILED, product, scene, tiles
 
@@ -57,7 +58,8 @@ def test_the_json_of_a_trace_keeps_its_form(golden: Golden) -> None:
     text = trace_files.dump(_lesson())
     document = json.loads(text)
     assert (document["format"], document["format_version"]) == ("grader-trace", 1)
-    golden("trace/lesson.json", json.dumps(document | {"source": []}, indent=1, sort_keys=True) + "\n")
+    written = json.dumps(document | {"source": []}, indent=1, sort_keys=True) + "\n"
+    golden("trace/lesson.json", json_rows(written, indent=1, ascii_only=True))
 
 
 def test_json_spells_what_is_no_number() -> None:
