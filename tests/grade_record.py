@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from grader.model import Counters
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from grader.model import CaseGrade, Finding, Grade, ItemGrade
 
@@ -18,16 +20,17 @@ def grade_record(grade: Grade) -> str:
         lines.append(f"first: {grade.cause.code} line {grade.cause.line}")
     for item in grade.items:
         lines.extend(_item_lines(item))
-    lines.extend(_case_line(case) for case in grade.cases)
+    lines.extend(_table(grade.cases))
     return "\n".join(lines) + "\n"
 
 
 def _item_lines(item: ItemGrade) -> Iterator[str]:
     result = item.result
     yield f"{result.item.id}: {result.verdict} {item.points}"
-    for name, verdict in result.case_verdicts:
+    for verdict in dict.fromkeys(verdict for _, verdict in result.case_verdicts):
         if verdict is not result.verdict:
-            yield f"  {name}: {verdict}"
+            names = [name for name, own in result.case_verdicts if own is verdict]
+            yield f"  {verdict}: {' '.join(names)}"
     for finding in result.findings:
         yield f"  {_finding_line(finding)}"
 
@@ -38,7 +41,14 @@ def _finding_line(finding: Finding) -> str:
     return " ".join(part for part in (*parts, f"{finding.severity} × {finding.count}") if part)
 
 
-def _case_line(case: CaseGrade) -> str:
-    counters = zip(fields(case.counters), astuple(case.counters), strict=True)
-    numbers = " ".join(f"{field.name}={number}" for field, number in counters if number)
-    return f"case {case.case.id}: {case.verdict} {numbers}".rstrip()
+def _table(cases: Sequence[CaseGrade]) -> Iterator[str]:
+    """A column for each case, a row for its verdict and one for each counter that is not zero everywhere."""
+    rows = [("", *(case.case.id for case in cases)), ("verdict", *(str(case.verdict) for case in cases))]
+    for field in fields(Counters):
+        numbers = [getattr(case.counters, field.name) for case in cases]
+        if any(numbers):
+            rows.append((field.name, *map(str, numbers)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *values in rows:
+        cells = (value.rjust(width) for value, width in zip(values, widths[1:], strict=True))
+        yield " ".join((name.ljust(widths[0]), *cells))
