@@ -95,7 +95,10 @@ def test_text_for_staff(golden: Golden) -> None:
 
 
 def test_page_for_students(golden: Golden) -> None:
-    """The difference stands in a block of its own, and what the program printed is text."""
+    """The difference stands in a block of its own, and what the program printed is text.
+
+    This golden page is the one that is whole: the others are without the style sheet, which is the same.
+    """
     page = html.render(graded())
     golden("reports/program.html", page)
     assert "<script>alert" not in page

@@ -16,6 +16,7 @@ from grader.reports import class_table, grade_json, html, junit, platforms, reco
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from tests.json_rows import json_rows
+from tests.reports.pages import content
 from tests.reports.sample_grades import full_marks, rubric_features, with_staff_texts
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def test_the_terminal_shows_them(golden: Golden) -> None:
 
 def test_the_page_shows_them(golden: Golden) -> None:
     """The same in a browser."""
-    golden("reports/rubric-features.html", html.render(rubric_features()))
+    golden("reports/rubric-features.html", content(html.render(rubric_features())))
 
 
 def test_gradescope_gets_a_maximum_of_nothing_for_them(golden: Golden) -> None:

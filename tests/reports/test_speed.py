@@ -32,6 +32,7 @@ from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from tests.grading.checks.judging import judge
 from tests.json_rows import json_rows
+from tests.reports.pages import content
 from tests.reports.sample_grades import ITEMS, compile_error, graded, passing, with_staff_texts
 from tests.sealing import resealed
 
@@ -97,7 +98,7 @@ def test_staff_see_who_looked(golden: Golden) -> None:
 
 def test_a_page_tells_the_same(golden: Golden) -> None:
     """A table of kernels in the page of a submission."""
-    golden("reports/timed.html", html.render(timed()))
+    golden("reports/timed.html", content(html.render(timed())))
 
 
 def test_a_stored_grade_keeps_what_was_timed(golden: Golden) -> None:
