@@ -20,18 +20,19 @@ def json_rows(text: str, *, indent: int, ascii_only: bool = False) -> str:
     """
     document = json.loads(text)
     assert text == json.dumps(document, indent=indent, ensure_ascii=ascii_only) + "\n"
-    return _rows(document, "") + "\n"
+    return rows(document) + "\n"
 
 
-def _rows(document: Any, margin: str) -> str:  # noqa: ANN401 - whatever JSON has
+def rows(document: Any, margin: str = "") -> str:  # noqa: ANN401 - whatever JSON has
+    """A document as JSON in such lines, those after the first behind a margin."""
     line = json.dumps(document, ensure_ascii=False)
     if not isinstance(document, dict | list) or len(margin) + len(line) <= WIDTH:
         return line
     deeper = margin + " "
     if isinstance(document, dict):
-        members = [f"{json.dumps(key)}: {_rows(value, deeper)}" for key, value in document.items()]
+        members = [f"{json.dumps(key)}: {rows(value, deeper)}" for key, value in document.items()]
     else:
-        members = [_rows(value, deeper) for value in document]
+        members = [rows(value, deeper) for value in document]
     filled = "\n".join(f"{deeper}{row}" for row in _shared(members, WIDTH - len(deeper)))
     return f"{line[0]}\n{filled}\n{margin}{line[-1]}"
 

@@ -3,9 +3,9 @@
 `python -m tests.bench.estimate [--device h100] [--held-out [ROUND]] [--quick] [--only WORD] ...`
 
 It estimates every launch of the corpus and of the bundled assignments, two at a time, and compares the times
-with `measured-<device>.json`. No constant of the model may be fitted to the first; the table has the second
-apart. With `--held-out` the kernels are those of `heldout.py`, the times `measured-heldout-<device>.json`;
-with `--held-out 2` those of `heldout2/` and `measured-heldout2-<device>.json`.
+with `measured-<device>.txt`. No constant of the model may be fitted to the first; the table has the second
+apart. With `--held-out` the kernels are those of `heldout.py`, the times `measured-heldout-<device>.txt`;
+with `--held-out 2` those of `heldout2/` and `measured-heldout2-<device>.txt`.
 Nothing is written but what was compiled (`build/estimate`), and FILE where it is asked for.
 """
 
@@ -140,7 +140,7 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the estimates")
     options = parser.parse_args()
     parts, kind = ROUNDS[options.held_out]
-    measured = HERE / f"measured-{kind}{options.device}.json"
+    measured = HERE / f"measured-{kind}{options.device}.txt"
     if not measured.is_file():
         parser.error(f"there is no {measured.name}: `tests.bench.estimate.measure` makes it, on such a GPU")
     began = time.perf_counter()

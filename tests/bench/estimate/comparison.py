@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.running.estimate import ERROR_BOUND
+from tests.bench.estimate import measured
 from tests.bench.estimate.corpus import PARTS
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Agreement:
 
 def read_times(file: Path, part: str) -> dict[tuple[str, str], float]:
     """Measured milliseconds by kernel and shape."""
-    rows = json.loads(file.read_text("utf-8"))[part]
+    rows = measured.read(file)[part]
     return {(kernel, _key(row["shape"])): row["ms"] for kernel, launches in rows.items() for row in launches}
 
 

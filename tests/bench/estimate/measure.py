@@ -27,7 +27,7 @@ import numpy as np
 from tests.bench.estimate import inputs, references
 from tests.bench.estimate.corpus import PARTS, ROOT, Array
 from tests.bench.estimate.cubins import cubin_of, entry_in
-from tests.bench.rows import in_rows
+from tests.bench.estimate.measured import Launches, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,19 +182,19 @@ def run(folder: Path, file: Path, parts: Sequence[str], words: Sequence[str]) ->
 
     device = Device()
     timer = Timer(device)
-    document: dict[str, Any] = {
+    properties: dict[str, Any] = {
         "device": {name: value for name, value in device.properties().items() if name != "uuid"},
         "date": datetime.now(UTC).date().isoformat(),
         "events_around_nothing_ms": _rounded(statistics.median(timer.times(lambda: None, 50, 1.0, 50))),
-        **{part: {} for part in parts},
     }
+    measured: dict[str, Launches] = {part: {} for part in parts}
     for part in parts:
         chosen = [kernel for kernel in PARTS[part] if not words or any(w in kernel.name for w in words)]
         for family, members in groupby(chosen, lambda kernel: kernel.family):
             began = time.perf_counter()
-            document[part] |= measure_family(device, timer, list(members), folder)
-            document["clocks"] = device.clocks()
-            file.write_text(in_rows(document) + "\n", "utf-8")
+            measured[part] |= measure_family(device, timer, list(members), folder)
+            properties["clocks"] = device.clocks()
+            file.write_text(written(properties, measured), "utf-8")
             sys.stderr.write(f"{family}: {time.perf_counter() - began:.1f} s\n")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from grader.model import Argument, Launch
 from grader.model.work import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS
 from grader.simulation.emulator.launch import Kernel as Linked
 from tests.bench.estimate import inputs, references
+from tests.bench.estimate import measured as measured_times
 from tests.bench.estimate.__main__ import ROUNDS
 from tests.bench.estimate.corpus import CALIBRATION, CORPUS, PARTS, ROOT, Array, value_of
 from tests.bench.estimate.cubins import entry_in
@@ -62,13 +62,13 @@ def test_a_family_has_a_naive_kernel_and_launches_that_cuda_allows(family: str) 
             assert min(sizes) > 0
 
 
-MEASURED = sorted((ROOT / FOLDER).parent.glob("measured-*.json"))
+MEASURED = sorted((ROOT / FOLDER).parent.glob("measured-*.txt"))
 
 
 @pytest.mark.parametrize("file", MEASURED, ids=lambda file: file.stem)
 def test_what_was_measured_is_of_these_kernels_and_shapes(file: Path) -> None:
     """A time for each, of a launch whose output was right; on an H200 only some were measured."""
-    document = json.loads(file.read_text("utf-8"))
+    document = measured_times.read(file)
     parts = [part for part in PARTS if part in document]
     assert parts
     for part in parts:
@@ -81,11 +81,24 @@ def test_what_was_measured_is_of_these_kernels_and_shapes(file: Path) -> None:
             assert all(row["ms"] > 0 and row["error"] <= _most_error(kernel) for row in rows)
 
 
+def test_a_measurement_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Whole numbers stay whole, and every digit is kept."""
+    numbers = dict.fromkeys(measured_times.NUMBERS, 20) | {
+        "ms": 0.0601984,
+        "error": 3.2e-07,
+        "again_ms": 1e-3,
+    }
+    parts = {"corpus": {"a": [{"shape": {"M": 256, "K": 64}} | numbers] * 2}, "held-out": {}}
+    file = tmp_path / "measured.txt"
+    file.write_text(measured_times.written({"device": {"name": "[a] GPU"}}, parts), "utf-8")
+    assert repr(measured_times.read(file)) == repr(parts)
+
+
 @pytest.mark.parametrize("number", ROUNDS)
 def test_each_round_of_held_out_kernels_was_measured_on_an_h100(number: int | None) -> None:
     """The parts that the comparison asks for are in the file that it reads."""
     parts, kind = ROUNDS[number]
-    document = json.loads((ROOT / FOLDER.parent / f"measured-{kind}h100.json").read_text("utf-8"))
+    document = measured_times.read(ROOT / FOLDER.parent / f"measured-{kind}h100.txt")
     assert all(set(document[part]) == {kernel.name for kernel in PARTS[part]} for part in parts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ import pytest
 from grader.running.estimate.devices import DEVICES, H100, KIB
 from grader.running.estimate.sampling import MachineCodeLaunch, l1_bytes, resident_blocks, sample
 from grader.simulation.sass.listing import Listing
+from tests.bench.estimate import measured
 from tests.bench.estimate.corpus import CALIBRATION, CORPUS, ROOT
 from tests.bench.estimate.records import FOLDER
 from tests.running.estimate.launches import coded, floats, sampled
@@ -19,7 +19,7 @@ from tests.running.estimate.launches import coded, floats, sampled
 if TYPE_CHECKING:
     from grader.model import Dim3
 
-MEASURED = json.loads((ROOT / FOLDER).parent.joinpath("measured-h100.json").read_text("utf-8"))
+MEASURED = measured.read((ROOT / FOLDER).parent / "measured-h100.txt")
 
 
 def launch(

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.bench.rows import in_rows
+from tests.json_rows import rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +63,16 @@ def census(binary: Path) -> dict[str, dict[str, int]]:
     }
 
 
-def figures(binary: Path) -> dict[str, dict[str, Any]]:
-    """The values that a program prints, by name; raises CalledProcessError where it fails."""
+def figures(binary: Path) -> dict[str, dict[str, float]]:
+    """The values that a program prints, by unit and name; those before a failure, which is reported."""
     result = subprocess.run([str(binary)], check=False, capture_output=True, text=True)
     if result.returncode != 0:
         sys.stderr.write(f"{binary.name} ended with {result.returncode}: {result.stderr}\n")
-    rows = (line.split("\t") for line in result.stdout.splitlines())
-    return {name: {"value": float(value), "unit": unit} for name, value, unit in rows}
+    by_unit: dict[str, dict[str, float]] = {}
+    for line in result.stdout.splitlines():
+        name, value, unit = line.split("\t")
+        by_unit.setdefault(unit, {})[name] = float(value)
+    return by_unit
 
 
 def device() -> dict[str, str]:
@@ -102,9 +105,10 @@ def main() -> None:
         document = json.loads(options.file.read_text("utf-8"))
     document["device"] = device()
     for name in options.programs:
-        document["figures"] |= figures(options.binaries / name)
+        for unit, values in figures(options.binaries / name).items():
+            document["figures"].setdefault(unit, {}).update(values)
         document["census"][name] = census(options.binaries / name)
-        options.file.write_text(in_rows(document) + "\n", "utf-8")
+        options.file.write_text(rows(document) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
