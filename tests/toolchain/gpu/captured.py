@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,27 @@ if TYPE_CHECKING:
 CAPTURES = Path(__file__).with_name("captures")
 ADDRESS = 0x7F0000800000
 EMPTY = '<?xml version="1.0" encoding="utf-8"?>\n<ComputeSanitizerOutput/>\n'
+
+
+FEW = 4
+"""Records of one place in the code that a capture keeps: a launch of 64 threads leaves 64 that are alike."""
+
+_RECORD_ENDS = re.compile(r"(?<=</record>\n)|(?<=^========= \n)", re.MULTILINE)
+_PLACE = re.compile(r"<pc>\w+</pc>|    at \S+")
+
+
+def shortened(text: str) -> str:
+    """The XML or the log of a tool with the first few records of each place; a log's summary counts those."""
+    counts: Counter[str] = Counter()
+    kept = []
+    for piece in _RECORD_ENDS.split(text):
+        place = _PLACE.search(piece)
+        if place:
+            counts[place[0]] += 1
+        if not place or counts[place[0]] <= FEW:
+            kept.append(piece)
+    number = sum(min(count, FEW) for count in counts.values())
+    return re.sub(r"(?<=ERROR SUMMARY: )\d+", str(number), "".join(kept))
 
 
 def document(*records: str) -> str:

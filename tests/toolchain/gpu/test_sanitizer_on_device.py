@@ -20,7 +20,7 @@ from grader.toolchain.gpu.sanitizer import KINDS, TOOLS, command, files, find_sa
 from grader.toolchain.nvcc.source import SOURCE_NAME
 from grader.toolchain.sandbox import LocalSandbox
 from tests.simulation.emulator import nvcc
-from tests.toolchain.gpu.captured import CAPTURES
+from tests.toolchain.gpu.captured import CAPTURES, shortened
 
 if TYPE_CHECKING:
     from grader.toolchain.gpu.sanitizer import ToolReport
@@ -60,7 +60,7 @@ def _reports(source: str, count: int, folder: Path, kept: str) -> tuple[ToolRepo
         result = LocalSandbox().run(job)
         for name in files(tool) if kept else ():
             content = (result.file(name) or b"").decode()
-            (CAPTURES / f"{kept}-{name}").write_text(_scrubbed(content))
+            (CAPTURES / f"{kept}-{name}").write_text(shortened(_scrubbed(content)))
         reports.append(read(tool, result, cases, trial.NAME))
     return tuple(reports)
 

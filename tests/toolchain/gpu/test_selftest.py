@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +13,10 @@ from grader.toolchain.gpu import trial
 from grader.toolchain.gpu.sanitizer import KINDS, TOOLS, ToolReport, files, read
 from grader.toolchain.gpu.trial import RIGHT, missed, planted
 from tests.simulation.emulator import nvcc
-from tests.toolchain.gpu.captured import CAPTURES, answer, left
+from tests.toolchain.gpu.captured import CAPTURES, answer, left, shortened
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EVERY = tuple(str(at) for at in range(len(TOOLS) + 1))
 
@@ -115,6 +119,14 @@ def test_a_tool_that_accuses_the_right_kernel_or_cannot_clear_it_is_not_trusted(
     assert message == "memcheck accuses the kernel of planted.cu that has no bug: writes out[3]"
     (message,) = missed(_with(replace(report, cleared=(), doubts=((str(RIGHT), "it left out records"),))))
     assert message == "memcheck could not clear the kernel of planted.cu that has no bug: it left out records"
+
+
+@pytest.mark.parametrize("file", sorted(CAPTURES.glob("planted-*")), ids=lambda file: file.name)
+def test_a_capture_keeps_a_few_records_of_each_place(file: Path) -> None:
+    """The summary of a log counts those that are there."""
+    text = file.read_text("utf-8")
+    assert shortened(text) == text
+    assert shortened(text.replace("ERROR SUMMARY: ", "ERROR SUMMARY: 9")) == text
 
 
 def test_what_the_tools_left_of_the_planted_bugs_on_a_device_is_understood() -> None:
