@@ -1,19 +1,14 @@
-"""JSON documents as golden files: as many short members as fit share a line, so that a reader sees more."""
+"""JSON documents as golden files, with as many short members on a line as fit."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-WIDTH = 120
-"""Characters up to which members of a list or an object share a line."""
+from grader.base.json_rows import rows
 
 
 def json_rows(text: str, *, indent: int, ascii_only: bool = False) -> str:
-    """The document in a text in such lines.
+    """The document in a text, in lines that a reader sees more of.
 
     Nothing that the text says is lost: it has to be what `json.dumps` makes of its document with this indent,
     so its spaces and the way in which it writes numbers follow from its content. Fails where it is not.
@@ -21,29 +16,3 @@ def json_rows(text: str, *, indent: int, ascii_only: bool = False) -> str:
     document = json.loads(text)
     assert text == json.dumps(document, indent=indent, ensure_ascii=ascii_only) + "\n"
     return rows(document) + "\n"
-
-
-def rows(document: Any, margin: str = "") -> str:  # noqa: ANN401 - whatever JSON has
-    """A document as JSON in such lines, those after the first behind a margin."""
-    line = json.dumps(document, ensure_ascii=False)
-    if not isinstance(document, dict | list) or len(margin) + len(line) <= WIDTH:
-        return line
-    deeper = margin + " "
-    if isinstance(document, dict):
-        members = [f"{json.dumps(key)}: {rows(value, deeper)}" for key, value in document.items()]
-    else:
-        members = [rows(value, deeper) for value in document]
-    filled = "\n".join(f"{deeper}{row}" for row in _shared(members, WIDTH - len(deeper)))
-    return f"{line[0]}\n{filled}\n{margin}{line[-1]}"
-
-
-def _shared(members: Iterable[str], width: int) -> Iterator[str]:
-    """Lines of members, filled up to a width; a member of several lines shares none."""
-    row = ""
-    *rest, last = members
-    for member in (*(f"{each}," for each in rest), last):
-        if row and ("\n" in row + member or len(row) + 1 + len(member) > width):
-            yield row
-            row = ""
-        row += f" {member}" if row else member
-    yield row

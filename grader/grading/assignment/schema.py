@@ -8,11 +8,11 @@ change to the keys of `structure` or of a rubric, write it again:
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from grader.base.json_rows import rows
 from grader.base.records import frozen
 from grader.grading.assignment import questions, rubric, structure
 from grader.grading.assignment.rubric import NESTED
@@ -155,7 +155,7 @@ def _is_of(file_kind: FileKind) -> dict[str, Any]:
 
 def main() -> None:
     """Print the schema as it is kept beside the assignments."""
-    sys.stdout.write(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(rows(json_schema()) + "\n")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.json_rows import rows
+from grader.base.json_rows import rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
