@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bench.estimate.records import Family, Parameter, Row, floats, launch, whole
+from dataclasses import replace
+
+from tests.bench.estimate.records import Family, Parameter, Row, floats, launch, of_file, whole
 
 _PARAMETERS: tuple[Parameter, ...] = (
     floats("A", "M * K"),
@@ -62,14 +64,17 @@ _BY_REGISTERS = {
     "registers_4x4": (64, 64),
     "registers_4x4_conflicts": (64, 64),
     "registers_4x4_shallow": (64, 64),
-    "registers_4x4_prefetch": (64, 64),
     "registers_8x4": (64, 128),
     "registers_8x8": (128, 128),
-    "vector_4x4": (64, 64),
-    "tiled_16_columns2": (32, 16),
-    "tiled_16_columns4": (64, 16),
 }
 """The columns and rows that a block of 16 × 16 threads makes."""
+
+
+def _columns(tile: int, count: int) -> Row:
+    """Tiles of ``tile`` × ``tile`` threads that make ``count`` elements each."""
+    row = _product(f"tiled_{tile}_columns{count}", (tile, tile), tile * count, tile)
+    return of_file("matmul_tiled_columns", row)[0]
+
 
 SQUARE = Family(
     "matmul",
@@ -92,18 +97,21 @@ SQUARE = Family(
         _product("tiled_32_swapped", (32, 32), 32, 32, swapped=True),
         _product("tiled_16_dynamic", (16, 16), 16, 16, shared=2048),
         _product("tiled_16_dynamic_2_blocks", (16, 16), 16, 16, file="tiled_16_dynamic", shared=98304),
-        _product("tiled_32_columns2", (32, 32), 64, 32),
-        _product("tiled_32_columns4", (32, 32), 128, 32),
+        *(_columns(tile, count) for tile in (16, 32) for count in (2, 4)),
         _product("rows_32x8", (32, 8), 32, 32),
-        *(_product(name, (16, 16), *made) for name, made in _BY_REGISTERS.items()),
+        _product("registers_4x4_prefetch", (16, 16), 64, 64),
+        _product("vector_4x4", (16, 16), 64, 64),
+        *of_file(
+            "matmul_registers",
+            *(_product(name, (16, 16), *made) for name, made in _BY_REGISTERS.items()),
+        ),
     ),
 )
 
 
 def _odd(row: Row) -> Row:
     """The same launch under another name."""
-    file = row.file or row.name
-    return Row(f"{row.name}_odd", row.block, row.grid, file, row.shared)
+    return replace(row, name=f"{row.name}_odd", file=row.file or row.name)
 
 
 _GUARDED = ("naive_restrict", "tiled_16_padded", "tiled_16_b_transposed", "tiled_16_launch_bounds")
@@ -121,8 +129,8 @@ ODD = Family(
             *_blocks("swapped", (16, 16), swapped=True),
             *(_product(name, (16, 16), 16, 16) for name in _GUARDED),
             *_TILED,
-            _product("tiled_16_columns2", (16, 16), 32, 16),
-            _product("tiled_32_columns2", (32, 32), 64, 32),
+            _columns(16, 2),
+            _columns(32, 2),
         )
     ),
 )

@@ -1,10 +1,9 @@
-// Four by four elements each, with conflicts where the tile of A is stored.
+// 16 × 16 threads make ROWS × COLUMNS elements each, in steps of DEPTH along K. Without PAD there are bank conflicts
+// where the tile of A is stored.
 
-constexpr int ROWS = 4, COLUMNS = 4, DEPTH = 16, PAD = 0;
-constexpr int HEIGHT = 16 * ROWS, WIDTH = 16 * COLUMNS;
-
-extern "C" __global__ void matmul_registers_4x4_conflicts(const float* A, const float* B, float* C, int M,
-                                                          int K, int N) {
+template <int ROWS, int COLUMNS, int DEPTH, int PAD>
+__device__ __forceinline__ void product(const float* A, const float* B, float* C, int M, int K, int N) {
+    constexpr int HEIGHT = 16 * ROWS, WIDTH = 16 * COLUMNS;
     __shared__ float a[DEPTH][HEIGHT + PAD];
     __shared__ float b[DEPTH][WIDTH];
     int thread = threadIdx.y * 16 + threadIdx.x;
@@ -34,3 +33,18 @@ extern "C" __global__ void matmul_registers_4x4_conflicts(const float* A, const 
         }
     }
 }
+
+#define PRODUCT(name, ...)                                                                                    \
+    extern "C" __global__ void name(const float* A, const float* B, float* C, int M, int K, int N) {          \
+        product<__VA_ARGS__>(A, B, C, M, K, N);                                                               \
+    }
+
+PRODUCT(matmul_registers_1x2, 1, 2, 16, 1)
+PRODUCT(matmul_registers_2x1, 2, 1, 16, 1)
+PRODUCT(matmul_registers_2x2, 2, 2, 16, 1)
+PRODUCT(matmul_registers_2x4, 2, 4, 16, 1)
+PRODUCT(matmul_registers_4x4, 4, 4, 16, 1)
+PRODUCT(matmul_registers_4x4_conflicts, 4, 4, 16, 0)
+PRODUCT(matmul_registers_4x4_shallow, 4, 4, 4, 1)
+PRODUCT(matmul_registers_8x4, 8, 4, 16, 1)
+PRODUCT(matmul_registers_8x8, 8, 8, 8, 1)

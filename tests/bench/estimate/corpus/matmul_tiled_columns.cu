@@ -1,10 +1,7 @@
-// Tiles of 32 × 32; a thread makes 4 elements, 32 columns apart.
+// Tiles of TILE × TILE; a thread makes COUNT elements, TILE columns apart.
 
-constexpr int TILE = 32;
-constexpr int COUNT = 4;
-
-extern "C" __global__ void matmul_tiled_32_columns4(const float* A, const float* B, float* C, int M, int K,
-                                                    int N) {
+template <int TILE, int COUNT>
+__device__ __forceinline__ void product(const float* A, const float* B, float* C, int M, int K, int N) {
     __shared__ float a[TILE][TILE];
     __shared__ float b[TILE][TILE];
     int ty = threadIdx.y, tx = threadIdx.x;
@@ -24,3 +21,14 @@ extern "C" __global__ void matmul_tiled_32_columns4(const float* A, const float*
         if (row < M && col + i * TILE < N) C[row * N + col + i * TILE] = sum[i];
     }
 }
+
+#define PRODUCT(tile, count)                                                                                  \
+    extern "C" __global__ void matmul_tiled_##tile##_columns##count(const float* A, const float* B, float* C, \
+                                                                    int M, int K, int N) {                    \
+        product<tile, count>(A, B, C, M, K, N);                                                               \
+    }
+
+PRODUCT(16, 2)
+PRODUCT(16, 4)
+PRODUCT(32, 2)
+PRODUCT(32, 4)
