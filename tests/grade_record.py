@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from grader.model import Counters
@@ -31,13 +32,15 @@ def _item_lines(item: ItemGrade) -> Iterator[str]:
         if verdict is not result.verdict:
             names = [name for name, own in result.case_verdicts if own is verdict]
             yield f"  {verdict}: {' '.join(names)}"
-    for finding in result.findings:
-        yield f"  {_finding_line(finding)}"
+    for outline, findings in groupby(result.findings, _outline):
+        places = ", ".join(f"{finding.address} {finding.case}".strip() for finding in findings)
+        yield f"  {outline}: {places}".rstrip(" :")
 
 
-def _finding_line(finding: Finding) -> str:
-    where = [str(line) for line in (finding.line, finding.other_line) if line is not None]
-    parts = [finding.kind, finding.hazard, f"{finding.file}:{'/'.join(where)}", finding.address, finding.case]
+def _outline(finding: Finding) -> str:
+    """All of a finding but its element and its case: what follows it with the same is on its line."""
+    where = "/".join(str(line) for line in (finding.line, finding.other_line) if line is not None)
+    parts = [finding.kind, finding.hazard, f"{finding.file}:{where}" if finding.file or where else ""]
     return " ".join(part for part in (*parts, f"{finding.severity} × {finding.count}") if part)
 
 
