@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from grader.base.records import frozen
@@ -290,6 +289,8 @@ def _hint_for_compiler(message: str) -> str:
 
 def _spelling(name: str) -> str:
     """Name of CUDA's that was meant, if the given name looks like one."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for an unknown name only
+
     plain = {builtin.lower(): builtin for builtin in BUILTINS}
     meant = get_close_matches(name.lower(), plain, 1, ALIKE)
     return text_of("meant", name=plain[meant[0]], written=name) if meant else ""

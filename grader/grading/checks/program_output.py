@@ -7,7 +7,6 @@ follow differ.
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -111,6 +110,8 @@ class LineChange:
 
 def line_changes(expected: Sequence[str], actual: Sequence[str]) -> tuple[LineChange, ...]:
     """Lines that are not as expected, in the order of the lines; empty where nothing differs."""
+    from difflib import SequenceMatcher  # noqa: PLC0415 - a kernel has no lines
+
     start = _equal_at_start(expected, actual)
     room = min(len(expected), len(actual)) - start
     end = min(room, _equal_at_start(expected[::-1], actual[::-1]))

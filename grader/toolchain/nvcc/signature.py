@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import itanium_demangler
-
 from grader.base.errors import log_swallowed
 from grader.base.precision import struct_type
 from grader.base.records import frozen
@@ -306,6 +304,8 @@ def read_name(symbol: str) -> Signature:
     """
     if not symbol.startswith("_Z") or len(symbol) > MOST_CHARACTERS:
         return Signature((), symbol)
+    import itanium_demangler  # noqa: PLC0415 - slow to load, and kept builds are named already
+
     try:
         tree = itanium_demangler.parse(symbol)
         return _signature(tree) if tree is not None and tree.kind == "func" else Signature((), symbol)
