@@ -32,7 +32,7 @@ def _shared(members: Iterable[str], width: int) -> Iterator[str]:
     """Lines of members, filled up to a width; a member of several lines shares none."""
     row = ""
     *rest, last = members
-    for member in (*(f"{each}," for each in rest), last):
+    for member in (*(f"{member}," for member in rest), last):
         if row and ("\n" in row + member or len(row) + 1 + len(member) > width):
             yield row
             row = ""

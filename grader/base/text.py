@@ -67,7 +67,7 @@ def escaped(text: str, limit: int = 200) -> str:
 
 def sentence(text: str, limit: int = 400) -> str:
     """Write ``text`` as one sentence: any blanks are one space, and what is not visible is written out."""
-    return _cut(escaped(" ".join(text[: 16 * limit].split()), 16 * limit), limit)
+    return _shortened(escaped(" ".join(text[: 16 * limit].split()), 16 * limit), limit)
 
 
 _NAME = re.compile(r"[a-z]+(?:[A-Z]|_\w)")
@@ -127,12 +127,12 @@ def below_headline(text: str) -> str:
 
 def source_line(line: str, limit: int = 160) -> str:
     """Make a line of source harmless, keeping its indentation; at most ``limit`` characters."""
-    return _cut(_visible(ESCAPE_SEQUENCE.sub("", line[: 4 * limit])).rstrip(), limit)
+    return _shortened(_visible(ESCAPE_SEQUENCE.sub("", line[: 4 * limit])).rstrip(), limit)
 
 
 def many_lines(text: str, limit: int = 8000) -> str:
     """Make ``text`` harmless and keep its lines; at most ``limit`` characters."""
-    return _cut("\n".join(_visible(line) for line in _lines(text[: 4 * limit])), limit)
+    return _shortened("\n".join(_visible(line) for line in _lines(text[: 4 * limit])), limit)
 
 
 def ascii_only(text: str) -> str:
@@ -173,7 +173,7 @@ def _code_of(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def _cut(text: str, limit: int) -> str:
+def _shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.base.records import frozen
-from grader.base.text import placeholders
+from grader.base.text import capital, placeholders
 from grader.explaining.causes import ARRAY_NAME, NO_CONTEXT, mistake_behind
 from grader.explaining.facts import Diagnosis
 from grader.explaining.mistakes_of_findings import position
@@ -97,7 +97,7 @@ class Suspect:
             mistake_texts.hint.format(**names_in_text),
         )
         if self.repairs:  # what was tried says more than what is usual
-            hint = " ".join(f"{repair[:1].upper()}{repair[1:]}." for repair in self.repairs)
+            hint = " ".join(f"{capital(repair)}." for repair in self.repairs)
         read = course_texts.pointer(mistake_texts.concept)
         return Diagnosis(
             self.mistake,
@@ -197,7 +197,7 @@ def _advised(result: CheckResult, feedback: Named[Named[str]], context: Submissi
     findings = [finding for finding in result.findings if finding.array not in context.missized]
     first = explain_findings(findings, feedback, context)[:MOST_HINTS]
     hints = [compiling, *(diagnosis.hint for diagnosis in first)]
-    sentences = [hint[:1].upper() + hint[1:] for hint in dict.fromkeys(hints) if hint]
+    sentences = [capital(hint) for hint in dict.fromkeys(hints) if hint]
     reading = [diagnosis.read for diagnosis in first if diagnosis.read]
     return replace(result, hint=" ".join([*sentences, *dict.fromkeys(reading)]) or result.hint)
 

@@ -99,7 +99,7 @@ def first_cause(
         explained = not _everywhere(evidence, findings)
     return (
         _constants(assignment, evidence, item)
-        or _changed(assignment, evidence, item)
+        or _cause_by_changed_input(assignment, evidence, item)
         or (_cause(diagnosis, item) if diagnosis is not None and misdirects_accesses else None)
         or _suspected(assignment, evidence, findings, item)
         or (_cause(diagnosis, item) if diagnosis is not None and explained else None)
@@ -234,7 +234,7 @@ def _reads_its_output(
     return None
 
 
-def _changed(assignment: Assignment, evidence: Evidence, item: str) -> Cause | None:
+def _cause_by_changed_input(assignment: Assignment, evidence: Evidence, item: str) -> Cause | None:
     """Cause where the kernel writes to an input in a visible case."""
     visible = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
     names = dict.fromkeys(name for case in visible for name in case.changed_inputs)

@@ -55,11 +55,11 @@ def first_cause_of_host(
                 return failed
         if failed is not None:
             return failed
-    left = (_remarked(assignment, case, shown, main_file) for case in visible)
+    left = (_cause_by_remark(assignment, case, shown, main_file) for case in visible)
     return next((cause for cause in left if cause is not None), None)
 
 
-def _remarked(
+def _cause_by_remark(
     assignment: Assignment, case: CaseEvidence, shown: Sequence[CheckResult], main_file: str
 ) -> Cause | None:
     """Cause where a remark explains wrong results, and kernels are right."""

@@ -92,10 +92,10 @@ def _is_small(output: WrongOutput) -> bool:
     return sum(array.size for array in (output.got, *dict(output.inputs).values())) <= MOST_NUMBERS
 
 
-def _has_its_own_name(mistake: str, answer: NDArray[Any], wanted: Reals) -> bool:
+def _has_its_own_name(mistake: str, answer: NDArray[Any], right_values: Reals) -> bool:
     """True if the answer is a known function of the right numbers, whatever was read."""
-    named = {"sign-of-input": np.negative, "integer-inputs": np.trunc}
-    return mistake in named and np.array_equal(answer, named[mistake](wanted))
+    known_functions = {"sign-of-input": np.negative, "integer-inputs": np.trunc}
+    return mistake in known_functions and np.array_equal(answer, known_functions[mistake](right_values))
 
 
 @predicts("inputs-exchanged", "operand-twice")

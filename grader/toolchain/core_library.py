@@ -25,7 +25,7 @@ SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover
 """Options of a library for tests, which ends the process at the first mistake of its own."""
 
 
-def wanted() -> dict[Path, tuple[str, ...]]:
+def libraries_of_machine() -> dict[Path, tuple[str, ...]]:
     """The libraries of this machine, with the options beside the common ones."""
     has_wide = platform.machine().lower() in ("x86_64", "amd64")
     return {_OF["PLAIN"]: (), **({_OF["WIDE"]: _OF["OF_WIDE"]} if has_wide else {})}
@@ -72,7 +72,7 @@ def main(arguments: list[str]) -> int:
         problem = build({Path(arguments[0]): SANITIZED})
         sys.stderr.write(problem)
         return bool(problem)
-    missing = {library: more for library, more in wanted().items() if not is_current(library)}
+    missing = {library: more for library, more in libraries_of_machine().items() if not is_current(library)}
     problem = build(missing) if missing else ""
     if problem:
         sys.stderr.write(f"the native core could not be compiled; launches take longer:\n{problem}")

@@ -55,7 +55,7 @@ def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
         return
     yield ReportLine(Mark.OK, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
     yield _disassembler(toolchain)
-    yield _tried("emulator", lambda: _planted_race(toolchain))
+    yield _line_of_attempt("emulator", lambda: _planted_race(toolchain))
     if library() is None:
         yield ReportLine(Mark.NONE, "emulator", "without its native core it takes longer", _HOW_TO_GET_CORE)
     yield _cache(builds)
@@ -100,7 +100,7 @@ def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[ReportLine]:
         yield ReportLine(Mark.PROBLEM, "gpu", "does not work", str(problem), needed=False)
 
 
-def _tried(name: str, attempt: Callable[[], str]) -> ReportLine:
+def _line_of_attempt(name: str, attempt: Callable[[], str]) -> ReportLine:
     try:
         return ReportLine(Mark.OK, name, attempt())
     except (GraderError, OSError) as problem:

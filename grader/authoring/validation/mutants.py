@@ -52,7 +52,8 @@ def source_mutants(
     ]
     changes += [operators.emptied(body) for name, body in bodies.items() if name in entries]
     changes += _of_constants(root, bodies.values(), set(constants))
-    return tuple(_named(source, sorted(changes, key=lambda change: (change.edits[0].start, change.kind))))
+    in_order = sorted(changes, key=lambda change: (change.edits[0].start, change.kind))
+    return tuple(_named_mutants(source, in_order))
 
 
 def interface_names(assignment: Assignment) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -106,7 +107,7 @@ def _of_constants(root: Node, bodies: Iterable[Node], chosen: set[str]) -> Itera
                     yield from operators.changes(inner)
 
 
-def _named(source: bytes, changes: Iterable[Change]) -> Iterator[Mutant]:
+def _named_mutants(source: bytes, changes: Iterable[Change]) -> Iterator[Mutant]:
     earlier: set[bytes] = {source}
     times: Counter[tuple[str, str, str]] = Counter()
     for change in changes:

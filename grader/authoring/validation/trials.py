@@ -314,7 +314,7 @@ class WorkerPool:
                 trial, connection = waiting.popleft(), self._idle.pop()
                 busy[connection] = trial
                 _send(connection, (work, trial))
-            for connection in _answered(busy):
+            for connection in _ready_connections(busy):
                 answer: T = _received(connection)
                 self._idle.append(connection)
                 yield busy.pop(connection), answer
@@ -331,7 +331,7 @@ class WorkerPool:
             self._idle.append(near_end)
 
 
-def _answered(busy: Iterable[Connection]) -> list[Connection]:
+def _ready_connections(busy: Iterable[Connection]) -> list[Connection]:
     ready = wait(list(busy), HEARTBEAT_SECONDS)
     return [connection for connection in ready if isinstance(connection, Connection)]
 

@@ -53,13 +53,13 @@ def other_quantities(node: ast.AST, quantities: Sequence[ast.expr]) -> Changes:
     """Any other quantity of the same sort (a name, a slice) in the place of one, or of a square's factors."""
     if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Name):
         if ast.dump(node.left) == ast.dump(node.right):
-            for other in _others(node.left, quantities):
+            for other in _other_quantities_of_kind(node.left, quantities):
                 yield QUANTITY, ast.BinOp(other, node.op, deepcopy(other))
     elif isinstance(node, ast.Name | ast.Subscript) and isinstance(node.ctx, ast.Load):
-        yield from ((QUANTITY, other) for other in _others(node, quantities))
+        yield from ((QUANTITY, other) for other in _other_quantities_of_kind(node, quantities))
 
 
-def _others(node: ast.expr, quantities: Sequence[ast.expr]) -> list[ast.expr]:
+def _other_quantities_of_kind(node: ast.expr, quantities: Sequence[ast.expr]) -> list[ast.expr]:
     same = [other for other in quantities if type(other) is type(node)]
     others = [deepcopy(other) for other in same if ast.dump(other) != ast.dump(node)]
     return others if len(others) < len(same) else []

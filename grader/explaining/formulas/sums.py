@@ -85,10 +85,10 @@ class ChangedSums:
         length = self.lengths[position] = array.shape[axis]
         if position not in self.changed or self.change is None:
             return getattr(np, name)(array, axis=axis, **options)
-        return _changed(self.change, name, array, axis, length, options)
+        return _with_change(self.change, name, array, axis, length, options)
 
 
-def _changed(
+def _with_change(
     change: SumChange, name: str, array: Numbers, axis: int, length: int, options: dict[str, Any]
 ) -> Numbers:
     """One sum with this change; ValueError where there is no such change of it."""
@@ -158,7 +158,7 @@ def changes_of_sum(length: int, threads: Iterable[int]) -> Iterator[SumChange]:
     """Possible changes of a sum of ``length`` elements, dealt out by blocks of each number of ``threads``."""
     index = np.arange(length)
     seen = {np.ones(length, np.int64).tobytes()}
-    for mistake, counted in _counted(index, tuple(threads)):
+    for mistake, counted in _multiplicities(index, tuple(threads)):
         times = counted.astype(np.int64)
         if times.tobytes() not in seen and (times.any() or mistake == "tail-not-counted"):
             seen.add(times.tobytes())
@@ -172,7 +172,7 @@ def changes_of_sum(length: int, threads: Iterable[int]) -> Iterator[SumChange]:
     yield SumChange(DIVISOR, counts=True)
 
 
-def _counted(index: Numbers, threads: tuple[int, ...]) -> Iterator[tuple[str, Numbers]]:
+def _multiplicities(index: Numbers, threads: tuple[int, ...]) -> Iterator[tuple[str, Numbers]]:
     """Multiplicities of the elements, where some are left out or added again."""
     last = index.size - 1
     yield "end-of-sum-left-out", index < last

@@ -309,7 +309,7 @@ def _interface_and_cases(
     """Interface of the submission that is asked for, and the cases."""
     if isinstance(file, AnswersFile):
         return answers_interface(file), question_cases(file)
-    interface = _interface(file.submission, headers, _others(file))
+    interface = _interface(file.submission, headers, _further_kernels(file))
     return interface, tuple(_plan(case, interface.built_with) for case in file.cases)
 
 
@@ -349,7 +349,7 @@ def _run(part: RunPart, include: Named[str]) -> ProgramInterface:
     )
 
 
-def _others(file: KernelFile | ProgramFile | FunctionFile) -> tuple[str, ...]:
+def _further_kernels(file: KernelFile | ProgramFile | FunctionFile) -> tuple[str, ...]:
     """The kernels that cases name beside the submission's own."""
     if not isinstance(file, KernelFile):
         return ()

@@ -309,10 +309,10 @@ _DECIDED = (Verdict.PASS, Verdict.FAIL)
 def _not_judged(skipped: list[CaseVerdict]) -> str:
     """Reason why cases were not judged: of a visible one in full if there is one."""
     first = next((case for case in skipped if case.visible), skipped[0])
-    return text_of("not-judged-in", case=_which(first), reason=first.reason)
+    return text_of("not-judged-in", case=_case_shown(first), reason=first.reason)
 
 
-def _which(judged: CaseVerdict) -> str:
+def _case_shown(judged: CaseVerdict) -> str:
     """A case by its id where the student may know it."""
     if not judged.visible:
         return text_of("hidden-case")
@@ -381,10 +381,10 @@ def _findings_message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, 
     if stopped is None:
         return text_of("clean", clean=clean, count=len(judged))
     if stopped.case.launches == 0 and stopped.case.completed:
-        return text_of("no-kernel-ran", case=_which(stopped))
+        return text_of("no-kernel-ran", case=_case_shown(stopped))
     if refusal(stopped.case):
         return text_of("not-judged-without-launch", refusal=refusal(stopped.case))
-    return text_of("not-judged-without-end", case=_which(stopped), reason=stopped.reason)
+    return text_of("not-judged-without-end", case=_case_shown(stopped), reason=stopped.reason)
 
 
 def _elsewhere(findings: tuple[Finding, ...]) -> str:

@@ -124,7 +124,7 @@ def line_changes(expected: Sequence[str], actual: Sequence[str]) -> tuple[LineCh
         change
         for kind, i, j, k, m in aligned
         if kind != "equal"
-        for change in _paired(expected_part[i:j], middle[k:m], start + k + 1)
+        for change in _lines_side_by_side(expected_part[i:j], middle[k:m], start + k + 1)
     )
 
 
@@ -133,7 +133,7 @@ def _equal_at_start(first: Sequence[str], second: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
-def _paired(expected: Sequence[str], actual: Sequence[str], line: int) -> Iterator[LineChange]:
+def _lines_side_by_side(expected: Sequence[str], actual: Sequence[str], line: int) -> Iterator[LineChange]:
     """Lines that stand for each other side by side, those that have none before or after them."""
     longer = max(len(expected), len(actual))
     shifts = range(longer - min(len(expected), len(actual)) + 1)

@@ -106,7 +106,7 @@ def fields(finding: Finding) -> dict[str, Detail]:
         at = (Clause("last-seen", (("line", finding.line),)),)
     who = tuple(_threads_and_case(finding))
     return {
-        "what": (_what(finding),),
+        "what": (_subject_of(finding),),
         "at": at,
         "other_at": at_line(finding.other_line),
         "at_both": both,
@@ -114,7 +114,7 @@ def fields(finding: Finding) -> dict[str, Detail]:
     }
 
 
-def _what(finding: Finding) -> Clause:
+def _subject_of(finding: Finding) -> Clause:
     if finding.kind is FindingKind.UNSUPPORTED:
         name = one_sentence(finding.hazard, LONGEST)
         return Clause("element", (("name", name),)) if name else Clause("an-instruction")

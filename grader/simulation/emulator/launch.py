@@ -320,7 +320,7 @@ def _run_of(attempt: Attempt, layout: Layout, blocks: int, *, outputs: bool) -> 
     """The run of a launch that ended clean on the native core."""
     return Run(
         _outputs(layout) if outputs else (),
-        _changed(layout),
+        _names_of_changed_inputs(layout),
         counters=attempt.counters,
         steps=attempt.work,
         work=attempt.work,
@@ -351,7 +351,7 @@ def _outputs(layout: Layout) -> Named[NDArray[Any]]:
     )
 
 
-def _changed(layout: Layout) -> tuple[str, ...]:
+def _names_of_changed_inputs(layout: Layout) -> tuple[str, ...]:
     """Names of the arrays that only the host may write and the kernel has changed."""
     return tuple(
         argument.name
@@ -559,7 +559,7 @@ class Execution:
             counters = replace(counters, barriers=counts.barriers, global_store_bytes=counts.stored_bytes)
         return Run(
             outputs,
-            _changed(self.layout),
+            _names_of_changed_inputs(self.layout),
             self.reporter.findings(),
             counters,
             completed=completed,

@@ -96,16 +96,16 @@ def fitting(trials: Iterable[RepairCase]) -> list[RepairCase]:
     The smallest to show a hazard is always among them, unless it alone would take a quarter of the budget.
     """
     waiting = sorted((trial for trial in trials if len(trial.keys) <= MOST_FINDINGS), key=RepairCase.work)
-    kept: list[RepairCase] = []
-    seen: set[Key] = set()
+    chosen: list[RepairCase] = []
+    covered: set[Key] = set()
     for trial in [trial for trial in waiting if trial.work() <= WORK // 4]:
-        if trial.keys - seen:
-            kept.append(trial)
-            seen |= trial.keys
+        if trial.keys - covered:
+            chosen.append(trial)
+            covered |= trial.keys
     for trial in waiting:
-        if trial not in kept and sum(candidate.work() for candidate in [*kept, trial]) <= WORK // 8:
-            kept.append(trial)
-    return sorted(kept, key=RepairCase.work)
+        if trial not in chosen and sum(candidate.work() for candidate in [*chosen, trial]) <= WORK // 8:
+            chosen.append(trial)
+    return sorted(chosen, key=RepairCase.work)
 
 
 MOST_INSTRUCTIONS = 3_000
@@ -131,9 +131,9 @@ class _Cut(NamedTuple):
     gap: Gap
     behind: Mapping[Key, int]
 
-    def rank(self, left: Collection[Key]) -> tuple[int, ...]:
-        """Rank for the races that are left: least is best."""
-        served = [self.behind[race] for race in left if race in self.behind]
+    def rank(self, remaining: Collection[Key]) -> tuple[int, ...]:
+        """Rank for the races that remain: least is best."""
+        served = [self.behind[race] for race in remaining if race in self.behind]
         return (*self.statements.depth(self.gap.at), -len(served), min(served), self.gap.at)
 
 
@@ -179,14 +179,14 @@ class RepairSearch:
         """Read the kernel, and the functions it calls that have lines in the student's file."""
         self.functions = {}
         defined = {function.name: function for function in self.module.functions if function.defined}
-        todo, seen = [self.entry], {self.entry}
-        while todo:
-            function = defined.get(todo.pop())
+        waiting, visited = [self.entry], {self.entry}
+        while waiting:
+            function = defined.get(waiting.pop())
             self.strong |= function is None or uses_strong(function)
             if function is None or len(function.body) > MOST_INSTRUCTIONS:
                 continue
-            new = [name for name in dict.fromkeys(calls(function)) if name not in seen]
-            todo, seen = todo + new, seen.union(new)
+            new = [name for name in dict.fromkeys(calls(function)) if name not in visited]
+            waiting, visited = waiting + new, visited.union(new)
             with suppress(ValueError):  # it has no control-flow graph
                 statements = Statements(function, self.source)
                 if any(statements.lines):
@@ -219,7 +219,7 @@ class RepairSearch:
         return sorted(lines)
 
     def _add_barriers(self) -> None:
-        missing = [race for race in self._wanted() if race[0] == FindingKind.RACE]
+        missing = [race for race in self._hazards() if race[0] == FindingKind.RACE]
         cuts = list(self._cuts(missing))
         while missing:
             useful = [cut for cut in cuts if missing[0] in cut.behind]
@@ -230,16 +230,16 @@ class RepairSearch:
 
     def _races(self) -> frozenset[Key]:
         """The races among the hazards that a barrier might end."""
-        return frozenset(race for race in self._wanted() if race[0] == FindingKind.RACE)
+        return frozenset(race for race in self._hazards() if race[0] == FindingKind.RACE)
 
-    def _wanted(self) -> Iterator[Key]:
+    def _hazards(self) -> Iterator[Key]:
         """The hazards of all trials that a barrier in one gap might end."""
-        seen: set[Key] = set()
+        keys: set[Key] = set()
         for finding in (finding for trial in self.trials for finding in trial.findings):
             of_block = finding.other_block is None or finding.other_block == finding.block
             serious = finding.severity is not Severity.INFO and of_block and finding.line
-            if serious and key(finding) not in seen:
-                seen.add(key(finding))
+            if serious and key(finding) not in keys:
+                keys.add(key(finding))
                 yield key(finding)
 
     def _cuts(self, races: list[Key]) -> Iterator[_Cut]:
@@ -259,17 +259,17 @@ class RepairSearch:
     def _ways(self, statements: Statements, race: Key) -> tuple[list[int], list[int]]:
         """The instructions of a function that make the first and the second access of a race."""
         _, hazard, line, other_line = race
-        first = self._accesses(statements, other_line or 0, writing=hazard != "WAR", seen=set())
-        second = self._accesses(statements, line or 0, writing=hazard != "RAW", seen=set())
+        first = self._accesses(statements, other_line or 0, writing=hazard != "WAR", visited=set())
+        second = self._accesses(statements, line or 0, writing=hazard != "RAW", visited=set())
         return first, second
 
-    def _accesses(self, statements: Statements, line: int, *, writing: bool, seen: set[str]) -> list[int]:
+    def _accesses(self, statements: Statements, line: int, *, writing: bool, visited: set[str]) -> list[int]:
         """The accesses of a line, in the function itself or in the functions that it calls."""
         accesses = statements.accesses(line, writing=writing)
-        seen = {*seen, statements.function.name}
-        for name in set(calls(statements.function)) - seen:
+        visited = {*visited, statements.function.name}
+        for name in set(calls(statements.function)) - visited:
             callee = self.functions.get(name)
-            if callee and self._accesses(callee, line, writing=writing, seen=seen):
+            if callee and self._accesses(callee, line, writing=writing, visited=visited):
                 accesses += statements.calls_of(name)
         return sorted(accesses)
 
@@ -283,12 +283,12 @@ class RepairSearch:
         for barrier in self._barriers(races):
             located = replace(barrier, location=function.body[gap.at].location)
             module = exchanged(self.module, edited(function, {gap.at: located}))
-            left = self._remaining_findings(module, races)
-            if left is None or not self._for_good(module, races):
+            remaining = self._remaining_findings(module, races)
+            if remaining is None or not self._for_good(module, races):
                 continue
-            ended = self._for_good(module, self._races() - left)
+            ended = self._for_good(module, self._races() - remaining)
             repair = text_of("add-barrier", barrier=_CALLED[barrier], place=gap.at_words)
-            if barrier is BLOCK_BARRIER and not set(self._wanted()) - ended:
+            if barrier is BLOCK_BARRIER and not set(self._hazards()) - ended:
                 with suppress(_OutOfWorkError):
                     spare = self._spare(cut, ended, located)
                     words = {"barrier": _CALLED[barrier], "place": gap.to_words}
@@ -324,9 +324,9 @@ class RepairSearch:
         statements, at = cut.statements, cut.gap.at
         near = sorted(statements.barriers(), key=lambda barrier_at: (abs(barrier_at - at), barrier_at))
         for line in list(dict.fromkeys(statements.lines[barrier_at] for barrier_at in near))[:ATTEMPTS]:
-            moved = edited(statements.function, {at: barrier}, statements.barriers(line))
+            edited_function = edited(statements.function, {at: barrier}, statements.barriers(line))
             judged = self._can_be_judged(statements, line)
-            if judged and self._holds(exchanged(self.module, moved), races, thoroughly=True):
+            if judged and self._holds(exchanged(self.module, edited_function), races, thoroughly=True):
                 return line
         return 0
 
@@ -341,7 +341,7 @@ class RepairSearch:
     def _move_barriers(self) -> None:
         """Repair barriers that some threads do not reach."""
         for divergence in [
-            hazard for hazard in self._wanted() if hazard[0] == FindingKind.BARRIER_DIVERGENCE
+            hazard for hazard in self._hazards() if hazard[0] == FindingKind.BARRIER_DIVERGENCE
         ]:
             for statements in self.functions.values():
                 barriers = statements.barriers(divergence[2] or 0)
@@ -360,35 +360,35 @@ class RepairSearch:
         line = divergence[2]
         for gap in better[:ATTEMPTS]:
             located = replace(BLOCK_BARRIER, location=statements.function.body[gap.at].location)
-            moved = edited(statements.function, {gap.at: located}, barriers)
-            if self._holds(exchanged(self.module, moved), frozenset({divergence}), thoroughly=True):
+            edited_function = edited(statements.function, {gap.at: located}, barriers)
+            if self._holds(exchanged(self.module, edited_function), frozenset({divergence}), thoroughly=True):
                 words = {"barrier": _CALLED[BLOCK_BARRIER], "place": gap.to_words}
                 self.repair_of[divergence] = text_of("move-barrier-for-all", line=line or 0, **words)
                 return
 
-    def _holds(self, module: Module, gone: frozenset[Key], *, thoroughly: bool = False) -> bool:
-        """True if in every trial these hazards are gone and there are no new findings."""
-        return self._remaining_findings(module, gone, thoroughly=thoroughly) is not None
+    def _holds(self, module: Module, ended: frozenset[Key], *, thoroughly: bool = False) -> bool:
+        """True if in every trial these hazards have ended and there are no new findings."""
+        return self._remaining_findings(module, ended, thoroughly=thoroughly) is not None
 
     def _remaining_findings(
-        self, module: Module, gone: frozenset[Key], *, thoroughly: bool = False
+        self, module: Module, ended: frozenset[Key], *, thoroughly: bool = False
     ) -> frozenset[Key] | None:
-        """Findings left in some trial; None where not all of ``gone`` are gone, or there is a new finding.
+        """Findings that remain in some trial; None where one of ``ended`` does, or there is a new finding.
 
         Raises _OutOfWorkError where the budget does not suffice for that.
         """
-        showing = [trial for trial in self.trials if trial.keys & gone]
-        others = [trial for trial in self.trials if not trial.keys & gone]
+        showing = [trial for trial in self.trials if trial.keys & ended]
+        other_trials = [trial for trial in self.trials if not trial.keys & ended]
         if thoroughly:
-            others.reverse()  # a barrier is missed in a loop that repeats, and so in the largest trial
-            others += [trial for trial in self.thorough if trial not in self.trials]
-        left: set[Key] = set()
-        for trial in (*showing, *others):
+            other_trials.reverse()  # a barrier is missed in a loop that repeats, and so in the largest trial
+            other_trials += [trial for trial in self.thorough if trial not in self.trials]
+        remaining: set[Key] = set()
+        for trial in (*showing, *other_trials):
             keys = self._attempt(module, trial)
-            if not keys <= trial.keys - gone:
+            if not keys <= trial.keys - ended:
                 return None
-            left |= keys
-        return frozenset(left)
+            remaining |= keys
+        return frozenset(remaining)
 
     def _attempt(self, module: Module, trial: RepairCase) -> frozenset[Key]:
         clean = None if trial.keys else self.is_clean(module, trial, trial.budget(_limit(trial)))

@@ -188,7 +188,7 @@ class _Waiting:
                     continue
                 if instruction.opcode == "ld":
                     self._decides_as_result(instruction)
-                todo += _read(instruction)
+                todo += _registers_read(instruction)
 
     def _decides_as_result(self, load: Instruction) -> None:
         """A result of a call decides: so do the function and its arguments."""
@@ -242,7 +242,7 @@ class _Waiting:
 
     def _expression(self, pc: int, values: dict[str, object]) -> object:
         instruction = self.body[pc]
-        read = tuple(values.get(name, name) for name in _read(instruction))
+        read = tuple(values.get(name, name) for name in _registers_read(instruction))
         plain = instruction.guard is None and "param" not in instruction.modifiers
         if instruction.opcode == "mov" and len(read) == 1 and plain:
             return read[0]
@@ -319,7 +319,7 @@ class _Waiting:
             return all(self._is_settled(name, pc, above, watch=False) for name in registers_in(address.base))
         if ins.opcode == "setp" and ins.operands[2:] == (Immediate(0),) and _is_constant(ins):
             return True
-        names = _read(ins)
+        names = _registers_read(ins)
         if ins.opcode in _OF_OTHERS or any(name.startswith(_CLOCKS) for name in names):
             return False
         return all(self._is_settled(name, pc, above, watch=watch) for name in names)
@@ -340,7 +340,7 @@ class _Waiting:
         call = self.body[at]
         if not _is_atomic(call):
             return False
-        passed = _named(call.operands[-1])
+        passed = _symbols_in(call.operands[-1])
         for pc_of_store in self.inside:
             instruction = self.body[pc_of_store]
             if (
@@ -359,7 +359,7 @@ class _Waiting:
         """The call within the loop whose result is loaded."""
         name = variable_in(load.operands[1])
         calls = (pc for pc in self.inside if self.body[pc].opcode == "call" and self.body[pc].operands)
-        return next((pc for pc in calls if name in _named(self.body[pc].operands[0])), None)
+        return next((pc for pc in calls if name in _symbols_in(self.body[pc].operands[0])), None)
 
     def counters(self) -> tuple[Counter, ...]:
         """The counters whose comparisons are the only deciding values that are not settled."""
@@ -438,7 +438,7 @@ def _is_atomic(call: Instruction) -> bool:
     return any(isinstance(operand, Symbol) and "atomic" in operand.name for operand in call.operands)
 
 
-def _read(instruction: Instruction) -> list[str]:
+def _registers_read(instruction: Instruction) -> list[str]:
     """The registers that an instruction reads, without the register of its guard."""
     return [name for operand in instruction.operands[1:] for name in registers_in(operand)]
 
@@ -448,6 +448,6 @@ def _of_address(load: Instruction) -> list[str]:
     return list(registers_in(load.operands[1]))
 
 
-def _named(operand: Operand) -> list[str]:
+def _symbols_in(operand: Operand) -> list[str]:
     elements = operand.elements if isinstance(operand, Tuple) else ()
     return [element.name for element in elements if isinstance(element, Symbol)]

@@ -213,7 +213,7 @@ def _ways(program: LinkedCode, m: SassMachine, pc: int, lanes: Mask, waits: Wait
     conditions = [guard] if guard else []
     if opcode != "BAR":
         conditions += _conditions(instruction)
-    taken, others = _parted(m, lanes, conditions)
+    taken, others = _lanes_by_conditions(m, lanes, conditions)
     if taken is NO_LANES:
         return [LaneGroup(pc + 1, others)]
     m.mask = taken
@@ -260,7 +260,7 @@ def _conditions(instruction: SassInstruction) -> list[Reader]:
 NO_LANES = np.zeros(1, np.bool_)
 
 
-def _parted(m: SassMachine, lanes: Mask, conditions: list[Reader]) -> tuple[Mask, Mask]:
+def _lanes_by_conditions(m: SassMachine, lanes: Mask, conditions: list[Reader]) -> tuple[Mask, Mask]:
     """The lanes for which all conditions hold, and the others; `NO_LANES` where there are none."""
     if not conditions:
         return lanes, NO_LANES

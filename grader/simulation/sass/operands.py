@@ -125,8 +125,8 @@ class SassLink:
             if index < 0:
                 return _fixed(np.zeros(1, np.uint64))
             if operand.negated:
-                return lambda m: np.negative(_joined(m.registers[index], m.registers[index + 1]))
-            return lambda m: _joined(m.registers[index], m.registers[index + 1])
+                return lambda m: np.negative(_joined_halves(m.registers[index], m.registers[index + 1]))
+            return lambda m: _joined_halves(m.registers[index], m.registers[index + 1])
         if isinstance(operand, SassConstant) and operand.register is None:
             return _fixed(np.array([self.constant(operand.bank, operand.offset, 8)], np.uint64))
         if isinstance(operand, Integer):
@@ -192,7 +192,7 @@ def write_pair(m: SassMachine, register: int, value: NDArray[np.uint64]) -> None
         m.write(register + 1, halves[1::2].copy())
 
 
-def _joined(low: NDArray[np.uint32], high: NDArray[np.uint32]) -> NDArray[np.uint64]:
+def _joined_halves(low: NDArray[np.uint32], high: NDArray[np.uint32]) -> NDArray[np.uint64]:
     pairs = np.empty(max(low.size, high.size), np.uint64)
     halves = pairs.view(np.uint32)
     halves[0::2], halves[1::2] = low, high

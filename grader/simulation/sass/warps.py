@@ -210,7 +210,7 @@ def waiting(m: SassMachine, instruction: SassInstruction, lanes: NDArray[np.bool
         number = next((n for n in map(barrier_number, instruction.operands) if n >= 0), -1)
         masks = _masks(m, number)
     else:
-        masks = _named(m, instruction, lanes)
+        masks = _warp_masks(m, instruction, lanes)
     everybody = np.ones(m.lanes, np.bool_) if m.threads is None else m.threads
     alive = everybody if m.ended is None else everybody & ~m.ended
     present, rows = lanes.reshape(-1, WARP), masks.reshape(-1, WARP)
@@ -224,7 +224,7 @@ def waiting(m: SassMachine, instruction: SassInstruction, lanes: NDArray[np.bool
     return lanes & (missing != 0).reshape(-1)
 
 
-def _named(m: SassMachine, instruction: SassInstruction, lanes: NDArray[np.bool_]) -> NDArray[np.uint32]:
+def _warp_masks(m: SassMachine, instruction: SassInstruction, lanes: NDArray[np.bool_]) -> NDArray[np.uint32]:
     """The masks that a WARPSYNC gives; without one it waits for the whole warp."""
     link = SassLink(instruction, 0, {})
     link.only("ALL", "COLLECTIVE", "EXCLUSIVE")

@@ -72,12 +72,12 @@ def read_timing(answer: Mapping[str, Any], outputs: Outputs, question: TimingQue
     """
     baseline = question.plan["baseline"]
     try:
-        return _read(answer, outputs, question)
+        return _timing_of(answer, outputs, question)
     except OurError as problem:
         return Timing(baseline=baseline, error=str(problem), shape=question.shape)
 
 
-def _read(answer: Mapping[str, Any], outputs: Outputs, question: TimingQuestion) -> Timing:
+def _timing_of(answer: Mapping[str, Any], outputs: Outputs, question: TimingQuestion) -> Timing:
     plan = question.plan
     rounds = read_rounds(answer, question.kernels, len(question.expected))
     stopped, fault = words(answer, "stopped"), words(answer, "fault")

@@ -223,7 +223,7 @@ def verify(
     findings = (
         _wrong(other, wrong, len(launches), file),
         _unwritten(bare, len(launches), file),
-        _changed(changed, len(launches), file),
+        _changed_outputs_finding(changed, len(launches), file),
     )
     return Verification(
         len(launches), verified, tuple(finding for finding in findings if finding is not None)
@@ -295,7 +295,7 @@ def _unwritten(rows: list[TimedLaunch], total: int, file: str) -> Finding | None
     return worded(finding)
 
 
-def _changed(rows: list[TimedLaunch], total: int, file: str) -> Finding | None:
+def _changed_outputs_finding(rows: list[TimedLaunch], total: int, file: str) -> Finding | None:
     if not rows:
         return None
     finding = Finding(

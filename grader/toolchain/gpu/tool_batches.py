@@ -57,7 +57,7 @@ def ran_silently(
     if folder is not None:
         with suppress(OSError):  # there is no room in the folder, or another process has removed it
             return _in_queue(folder, launches, run, most)
-    return _tried(run, [launches])
+    return _has_run(run, [launches])
 
 
 def queue_folder(where: Where, sandbox: str, tool: tuple[str, ...], company: str) -> Path | None:
@@ -141,26 +141,26 @@ def _run_all(
 ) -> None:
     """Do this submission's launches and others that wait; a file's new name signals that they are done."""
     paths, members = [own], [launches]
-    for path in _others(own):
+    for path in _other_waiting_files(own):
         with suppress(OSError, ValueError, zipfile.BadZipFile):
             members.append(unpacked(path.read_bytes()))
             paths.append(path)
         if len(members) == most:
             break
-    suffix = _SILENT if _tried(run, members) else _DOUBTFUL
+    suffix = _SILENT if _has_run(run, members) else _DOUBTFUL
     for path in paths:
         with suppress(FileNotFoundError):  # the waiting process is gone
             path.rename(path.with_suffix(suffix))
 
 
-def _tried(run: Callable[[Sequence[JobLaunches]], bool], members: Sequence[JobLaunches]) -> bool:
+def _has_run(run: Callable[[Sequence[JobLaunches]], bool], members: Sequence[JobLaunches]) -> bool:
     try:
         return run(members)
     except OurError:
         return False
 
 
-def _others(own: Path) -> Iterator[Path]:
+def _other_waiting_files(own: Path) -> Iterator[Path]:
     """Files that wait besides ``own``, the first come first; those without a waiting process are removed."""
     ages = []
     for path in own.parent.iterdir():

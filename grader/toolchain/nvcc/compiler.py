@@ -169,7 +169,7 @@ class Compiler:
         if not result.outcome.ok or result.outcome.stderr or text is None or dependencies is None:
             return None
         self._check_origins(_decoded(dependencies), text)
-        _, own = headers.parted(text.decode("latin-1"))
+        _, own = headers.headers_and_own_text(text.decode("latin-1"))
         if not own:
             return None
         unit = (fast.headers + own).encode("latin-1")

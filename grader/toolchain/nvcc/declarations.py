@@ -248,7 +248,7 @@ def _stepped_twice(text: OwnText, module: Module, entry: str, file: str) -> Iter
     lines = reachable_lines(module, entry, SOURCE_NAME)
     for loop in islice(text.cpp.nodes("for_statement"), _MOST_LOOPS):
         body = loop.child_by_field_name("body")
-        for name in _counted(text.cpp, loop):
+        for name in _loop_counters(text.cpp, loop):
             scaled = _scaled(text.cpp, body, name)
             where, line = text.origin(scaled.start_byte) if scaled else ("", 0)
             if where == SOURCE_NAME and line in lines:
@@ -256,7 +256,7 @@ def _stepped_twice(text: OwnText, module: Module, entry: str, file: str) -> Iter
                 yield _suspicion(SourceRemark.STEPPED_TWICE, name, file, line, header)
 
 
-def _counted(cpp: CppText, loop: Node) -> Iterator[str]:
+def _loop_counters(cpp: CppText, loop: Node) -> Iterator[str]:
     """The variables that the third part of a loop's header takes one further or one back."""
     for step in walk(loop.child_by_field_name("update"), lambda node: node.type == "comma_expression"):
         if step.type == "update_expression":

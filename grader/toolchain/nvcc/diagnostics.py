@@ -262,7 +262,7 @@ def require_libraries(messages: Iterable[Message], files: Files) -> None:
     unknown = [_unknown_of_library(message, files) for message in errors]
     if not (errors and all(_library(header) or name for header, name in zip(missing, unknown, strict=True))):
         return
-    file, line = _place(errors[0], files)
+    file, line = _file_and_line(errors[0], files)
     if unknown[0]:
         name = LIBRARIES[header_of(unknown[0])]
         raise NotDoneHereError(f"not supported here: `{unknown[0]}` of {name}: {file}, line {line}")
@@ -303,7 +303,7 @@ def check_toolchain(messages: Iterable[Message], files: Files) -> None:
 def _finding(message: Message, files: Files) -> Finding:
     if message.file and files.is_foreign(message.file):
         return foreign_file(message.file, files, None)
-    file, line = _place(message, files)
+    file, line = _file_and_line(message, files)
     if message.problem is not None:
         return replace(message.problem, file=file, line=line)
     if _MISSING.match(message.text):
@@ -339,7 +339,7 @@ def _to_write_instead(message: Message, files: Files) -> tuple[Clause, ...]:
     return part("misspelt-name", name=misspelt) if misspelt else ()
 
 
-def _place(message: Message, files: Files) -> tuple[str, int | None]:
+def _file_and_line(message: Message, files: Files) -> tuple[str, int | None]:
     """The file and line to name: the student's, where the message is about what they use."""
     if os.path.normpath(message.file) == WRAPPER:
         return files.source, files.lines
@@ -352,7 +352,7 @@ def _place(message: Message, files: Files) -> tuple[str, int | None]:
 
 def foreign_file(path: str, files: Files, included_at: tuple[str, int] | None) -> Finding:
     """The finding for a file that was read but is not part of the submission; never its content."""
-    file, line = _place(Message(True, "", *(included_at or ("", None))), files)
+    file, line = _file_and_line(Message(True, "", *(included_at or ("", None))), files)
     return problem(FindingCode.FOREIGN_FILE, file, line, name=harmless(path.rsplit("/", 1)[-1]))
 
 

@@ -116,7 +116,7 @@ def _may_be_kept(sandbox: Sandbox) -> bool:
     return not sandbox.equipment.nvcc
 
 
-def parted(unit: str) -> tuple[str, str]:
+def headers_and_own_text(unit: str) -> tuple[str, str]:
     """The headers that nvcc itself includes, and the unit's own text from its marker on, if there is one."""
     headers, mark, own = unit.partition(_OWN_TEXT)
     return headers, mark + own
@@ -139,11 +139,11 @@ def load_newest(folder: Path) -> None:
 
 def _entry(path: Path) -> tuple[Any, ...] | None:
     """Contents of an entry, not to be changed; read once, as long as the file is the same."""
-    return _read(path, *states_of([str(path)]))
+    return _entry_in_state(path, *states_of([str(path)]))
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _state: tuple[str, int, int]) -> tuple[Any, ...] | None:
+def _entry_in_state(path: Path, _state: tuple[str, int, int]) -> tuple[Any, ...] | None:
     stored = read_entry(path)
     return None if stored is None else marshal.loads(stored)  # noqa: S302 - our own, with its checksum
 
@@ -153,7 +153,7 @@ def store_preamble(
 ) -> None:
     """Keep what an empty unit is preprocessed to out of ``files``, plainly and with definitions (``-dD``)."""
     macros = "\n".join((*_definitions(with_macros), ""))
-    preamble = Preamble(parted(text)[0], macros, states_of(files))
+    preamble = Preamble(headers_and_own_text(text)[0], macros, states_of(files))
     write_entry(_preamble_path(folder, toolchain), marshal.dumps(tuple(preamble)))
 
 
@@ -258,11 +258,11 @@ def pruned(unit: str, folder: Path) -> str | None:
     if index is None or not index.pieces:
         return None
     bound = _OF_BINDINGS if _BINDING.search(own) else ()
-    kept = index.required({*_IMPLICIT, *bound, *_NAME.findall(own)})
+    required = index.required({*_IMPLICIT, *bound, *_NAME.findall(own)})
     texts: list[str] = []
     end = 0
     for number, (start, stop, blank) in enumerate(index.pieces):
-        if number not in kept:
+        if number not in required:
             texts += [headers[end:start], blank]
             end = stop
     return _BEFORE_A_MARKER.sub("", "".join((*texts, headers[end:]))) + own
@@ -281,7 +281,7 @@ def remember_declarations(unit: str, folder: Path) -> None:
 
 def _split(unit: str) -> tuple[str, str]:
     """The headers that nvcc itself includes, and the rest; no headers where nothing may be left out."""
-    headers, own = parted(unit)
+    headers, own = headers_and_own_text(unit)
     if not own or len(own) > len(headers) or _UNIVERSAL_NAME.search(own):
         return "", unit
     return headers, own
@@ -331,14 +331,16 @@ def _types_of(
     names: Iterable[str], all_declarations: Sequence[HeaderDeclaration], by_name: Mapping[str, list[int]]
 ) -> set[int]:
     """The declarations of these names, and of those that an alias or a prototype among them mentions."""
-    waiting, seen, types = list(names), set(names), set[int]()
+    waiting, visited, types = list(names), set(names), set[int]()
     while waiting:
         for number in by_name.get(waiting.pop(), ()):
             types.add(number)
             further = (
-                frozenset() if all_declarations[number].has_body else all_declarations[number].mentions - seen
+                frozenset()
+                if all_declarations[number].has_body
+                else all_declarations[number].mentions - visited
             )
-            seen |= further
+            visited |= further
             waiting += further
     return types
 

@@ -146,10 +146,12 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         names = tuple(f"`{name}`" for name in missing)
         raise CompileRefused((problem(FindingCode.SIZE_NOT_DEFINED, compiler.files.source, choices=names),))
     translation, names = _probed(compiler, probed_names(interface))
-    reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation, names))
+    reading = _instantiated(
+        compiler, interface, names, _read_translation(compiler, interface, translation, names)
+    )
     kernel = reading.candidates[0]
     if kernel.problem:
-        file, line = _place(compiler, kernel.declared)
+        file, line = _declared_at(compiler, kernel.declared)
         raise CompileRefused((replace(kernel.problem, file=file, line=line),))
     lacking = missing_variable(interface, reading.ptx)
     if lacking:
@@ -210,7 +212,7 @@ def _probed(
     return _probed(compiler, left, retries - 1)
 
 
-def _read(
+def _read_translation(
     compiler: Compiler, interface: KernelInterface, translation: Translation, names: tuple[str, ...]
 ) -> _Reading:
     own_files = {SOURCE_NAME, *compiler.files.headers}
@@ -296,7 +298,7 @@ def _instantiated(
         raise CompileRefused((_not_there(compiler, interface, reading),))
     translation = compiler.translate(probing_unit(names, uses)) if uses else reading.translation
     errors = tuple(m for m in translation.messages if m.error)
-    again = reading if errors else _read(compiler, interface, translation, names)
+    again = reading if errors else _read_translation(compiler, interface, translation, names)
     if again.candidates:
         return again
     raise CompileRefused((_no_instance(compiler, interface, reading, uses, errors),))
@@ -313,7 +315,7 @@ def _not_there(compiler: Compiler, interface: KernelInterface, reading: _Reading
         return replace(
             missing_kernel(interface, reading.declared, reading.entries), file=compiler.files.source
         )
-    file, line = _place(compiler, declared)
+    file, line = _declared_at(compiler, declared)
     return replace(no_value(declared, interface), file=file, line=line)
 
 
@@ -353,7 +355,7 @@ def _no_instance(
     """The finding for a kernel that is declared but of which no PTX can be had."""
     kernel_name = interface.kernel.rsplit("::", 1)[-1]
     declared = next((k for k in reading.declared if k.name == kernel_name), None)
-    file, line = _place(compiler, declared)
+    file, line = _declared_at(compiler, declared)
     if not (declared and declared.template):
         return problem(FindingCode.KERNEL_WITHOUT_BODY, file, line, named=f"`{kernel_name}`")
     text = diagnostics.tidy(errors[0].text, compiler.files) if errors else ""
@@ -407,7 +409,7 @@ def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Readi
     return tuple(findings)
 
 
-def _place(compiler: Compiler, declared: DeclaredKernel | None) -> tuple[str, int | None]:
+def _declared_at(compiler: Compiler, declared: DeclaredKernel | None) -> tuple[str, int | None]:
     """File and line where a kernel is declared, for messages."""
     if declared is None:
         return compiler.files.source, None

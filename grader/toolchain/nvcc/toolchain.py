@@ -108,7 +108,7 @@ def find_toolchain(explicit: str | None = None, architecture: str = ARCHITECTURE
 def find_programs(explicit: str | None = None) -> tuple[Path, Path]:
     """The nvcc of `find_toolchain` and its host compiler, before they are asked; raises ToolMissing."""
     named = explicit or os.environ.get("GRADER_NVCC")
-    nvcc = _named(named) if named else next(_candidates(), None)
+    nvcc = _named_compiler(named) if named else next(_candidates(), None)
     if nvcc is None:
         raise ToolMissing(f"nvcc was not found; {_NO_MAC if sys.platform == _MAC else HOW_TO_GET_NVCC}")
     compiler = shutil.which("g++")
@@ -124,7 +124,7 @@ def toolchain_in(sandbox: Sandbox, architecture: str = ARCHITECTURE) -> Toolchai
         return _examined(Within(inside), Path(has.nvcc), Path(has.compiler), architecture)
 
 
-def _named(name: str) -> Path:
+def _named_compiler(name: str) -> Path:
     path = shutil.which(name)
     if path is None:
         raise UsageError(f"nvcc was named as {name!r}, but no program is there; name another, or none")

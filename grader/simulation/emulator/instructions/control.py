@@ -295,7 +295,7 @@ def _through_pointer(ins: Instruction, link: Link, parts: _CallParts) -> Control
 
     def step(m: Machine, group: Group) -> list[Group]:
         entered: list[Group] = []
-        for address, called in _parted(group, pointer(m, m.active), m):
+        for address, called in _groups_by_address(group, pointer(m, m.active), m):
             name = link.program.function_at(address)
             code = _linked(link, name, ins) if name else None
             m.active = called.lanes
@@ -312,7 +312,7 @@ def _through_pointer(ins: Instruction, link: Link, parts: _CallParts) -> Control
     return step
 
 
-def _parted(group: Group, pointer: Value, m: Machine) -> Iterator[tuple[int, Group]]:
+def _groups_by_address(group: Group, pointer: Value, m: Machine) -> Iterator[tuple[int, Group]]:
     """A group as one group for each address that its lanes call."""
     addresses = np.unique(pointer)
     if len(addresses) == 1:

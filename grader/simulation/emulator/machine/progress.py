@@ -177,14 +177,16 @@ def _state(m: Machine, group: Group) -> tuple[object, ...]:
     state: list[object] = [group.pc, lanes.tobytes()]
     while frame is not None:
         state += [frame.code.function.name, frame.return_pc, frame.local]
-        state += [_held(m, value, lanes) for value in frame.registers]
-        state += [_held(m, value, lanes) for held in frame.parameters.values() for value in held.values()]
+        state += [_lane_bytes(m, value, lanes) for value in frame.registers]
+        state += [
+            _lane_bytes(m, value, lanes) for block in frame.parameters.values() for value in block.values()
+        ]
         frame = frame.caller
     own = m.local.bytes.reshape(m.size, -1) if m.local_bytes else m.local.bytes.reshape(1, -1)
     return (*state, own[lanes if m.local_bytes else slice(None)].tobytes())
 
 
-def _held(m: Machine, value: Value | None, lanes: NDArray[np.intp]) -> bytes:
+def _lane_bytes(m: Machine, value: Value | None, lanes: NDArray[np.intp]) -> bytes:
     if value is None:
         return b""
     value = m.memo.unfold(value)

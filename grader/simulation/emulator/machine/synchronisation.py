@@ -144,7 +144,7 @@ def give_up(m: Machine) -> list[Group]:
 
 def _let_go(m: Machine, parts: Iterable[Parked], present: NDArray[np.uint32]) -> list[Group]:
     """Execute an operation for lanes at one or several instructions; ``present`` is the mask of each warp."""
-    joined = _joined(parts)
+    joined = _joined_parts(parts)
     if not joined:
         return []
     m.changes += 1
@@ -166,7 +166,7 @@ def _let_go(m: Machine, parts: Iterable[Parked], present: NDArray[np.uint32]) ->
     return [part.group() for part in joined]
 
 
-def _joined(parts: Iterable[Parked]) -> list[Parked]:
+def _joined_parts(parts: Iterable[Parked]) -> list[Parked]:
     """The parts, with the parts of one instruction and frame as one."""
     by_place: dict[tuple[int, int], list[Parked]] = {}
     for part in parts:
@@ -317,7 +317,7 @@ def _release_complete(
         waiting, group = arrival.waiting, arrival.waiting.group
         going = complete[arrival.key]
         if not going.all():
-            rest = _rest(arrival, ~going)
+            rest = _incomplete_part(arrival, ~going)
             (m.counted if waiting.goes_on else m.waiting).append(rest)
         if waiting.goes_on or not going.any():
             continue
@@ -355,7 +355,7 @@ def _at(
     return lanes[selected], keys[selected]
 
 
-def _rest(arrival: _BarrierArrival, staying: NDArray[np.bool_]) -> Waiting:
+def _incomplete_part(arrival: _BarrierArrival, staying: NDArray[np.bool_]) -> Waiting:
     """The part of a waiting group whose barrier is not complete."""
     waiting, group = arrival.waiting, arrival.waiting.group
     return replace(

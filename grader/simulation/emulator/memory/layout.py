@@ -166,7 +166,7 @@ def lay_out(
     if size > MOST_VARIABLE_BYTES:
         raise VariablesTooLargeError(size)
     parameters = with_address(function)
-    filled = _filled(variables, arguments)
+    filled = _array_variables(variables, arguments)
     plan = MemoryPlan()
     named = {v.name: _allocate(plan, v, filled.get(v.name)) for v in variables}
     named |= {v.name: plan.allocate(v.name, v.size, TYPE_BYTES[v.type], (), "const") for v in parameters}
@@ -225,7 +225,7 @@ Held: TypeAlias = "tuple[Argument, NDArray[Any]]"
 """An array that a variable holds, with its contents."""
 
 
-def _filled(variables: list[Variable], arguments: tuple[Argument, ...]) -> dict[str, Held]:
+def _array_variables(variables: list[Variable], arguments: tuple[Argument, ...]) -> dict[str, Held]:
     """The variables that hold arrays, by their names in the PTX; raises VariableTooSmallError."""
     sizes = {variable.name: variable.size for variable in variables}
     filled = {}

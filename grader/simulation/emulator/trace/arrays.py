@@ -87,16 +87,16 @@ class TouchedArray:
         """All elements from byte ``start`` of a region; None where nothing was stored yet."""
         size = self.count * self.itemsize
         values = as_numbers(region.bytes[start : start + size].copy().view(self.dtype)).tolist()
-        written = region.written(start, start + size).reshape(-1, self.itemsize)
-        held: list[bool] = np.all(written, axis=1).tolist()
-        return tuple(value if is_held else None for value, is_held in zip(values, held, strict=True))
+        written_bytes = region.written(start, start + size).reshape(-1, self.itemsize)
+        stored: list[bool] = np.all(written_bytes, axis=1).tolist()
+        return tuple(value if is_stored else None for value, is_stored in zip(values, stored, strict=True))
 
 
 @mutable
 class Arrays:
     """The arrays of a launch by number, in the order in which the block reaches them."""
 
-    given: Mapping[str, Argument]
+    arguments: Mapping[str, Argument]
     touched: list[TouchedArray] = field(default_factory=list)
     _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
 
@@ -132,11 +132,11 @@ class Arrays:
         """The number of an array; where its element type is unknown the first access determines it."""
         key = ("global", allocation.start)
         if key not in self._numbers:
-            argument = self.given.get(allocation.name) if allocation.direction in _HELD else None
+            argument = self.arguments.get(allocation.name) if allocation.direction in _HELD else None
             if argument is not None and argument.value.nbytes == allocation.end - allocation.start:
                 value = _as_accessed(np.asanyarray(argument.value), accessed, kind)
-                dtype, given = value.dtype, as_numbers(value).reshape(-1)
-                before = None if argument.direction == "out" else given
+                dtype, contents = value.dtype, as_numbers(value).reshape(-1)
+                before = None if argument.direction == "out" else contents
             else:
                 size = allocation.itemsize if allocation.itemsize in _SIZES else 1
                 dtype = np.dtype(f"f{size}" if size in (4, 8) else f"i{size}")
@@ -273,14 +273,14 @@ class _Values:
     def behind(self, register: str) -> frozenset[str]:
         """The registers that a value is computed from, by arithmetic alone; itself among them."""
         if register not in self._slices:
-            seen, left = {register}, [register]
-            while left:
-                for instruction in self.definitions.get(left.pop(), ()):
+            sources, waiting = {register}, [register]
+            while waiting:
+                for instruction in self.definitions.get(waiting.pop(), ()):
                     if instruction.opcode in _GATHERING | _PASSED_ON:
-                        new = set(_registers(instruction)) - seen
-                        seen |= new
-                        left.extend(new)
-            self._slices[register] = frozenset(seen)
+                        new = set(_registers(instruction)) - sources
+                        sources |= new
+                        waiting.extend(new)
+            self._slices[register] = frozenset(sources)
         return self._slices[register]
 
     def from_elsewhere(self, register: str) -> bool:
@@ -331,14 +331,14 @@ def _gathers(values: _Values, instruction: Instruction, text: str) -> bool:
     compound = _COMPOUND.search(text)
     says_so = compound is not None and not compound[2]
     parts = _registers(instruction)
-    again = [part for part in parts if result in values.behind(part)]
-    if not again and not says_so:
+    carried_parts = [part for part in parts if result in values.behind(part)]
+    if not carried_parts and not says_so:
         return False
-    others = [part for part in parts if part not in again] or parts
+    other_parts = [part for part in parts if part not in carried_parts] or parts
     is_float = instruction.modifiers[-1] in _FLOATS
     if is_float:
         return len(parts) > 1
-    return any(values.from_elsewhere(part) for part in others)
+    return any(values.from_elsewhere(part) for part in other_parts)
 
 
 def _registers(instruction: Instruction) -> list[str]:

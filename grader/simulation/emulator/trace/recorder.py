@@ -97,7 +97,7 @@ def part_of(batch: Batch, mask: NDArray[np.bool_]) -> Batch:
 
 def intervals_of(recorded: Sequence[Interval]) -> tuple[TracedInterval, ...]:
     """The intervals as records, with zero fill marked in arrays that are filled from global memory."""
-    zeros = _Zeros(_filled(recorded))
+    zeros = _Zeros(_filled_arrays(recorded))
     return tuple(
         TracedInterval(
             interval.ends,
@@ -137,7 +137,7 @@ class _Zeros:
         )
 
 
-def _filled(recorded: Sequence[Interval]) -> frozenset[tuple[int, int]]:
+def _filled_arrays(recorded: Sequence[Interval]) -> frozenset[tuple[int, int]]:
     """The shared arrays and lines that store there while global memory is read: its values, or zero."""
     shared = {number for interval in recorded for number, _ in interval.shared}
     filled = set()
