@@ -81,7 +81,7 @@ SCAN = Family(
         launch("scan_hillis_steele", (512,), "n / 512"),
         launch("scan_two_buffers", (512,), "n / 512"),
         launch("scan_blelloch", (256,), "n / 512"),
-        launch("scan_blelloch_padded", (256,), "n / 512"),
+        launch("scan_blelloch_padded", (256,), "n / 512", file="scan_blelloch", entry="scan_blelloch_padded"),
         launch("scan_warp", (512,), "n / 512"),
         launch("scan_coarsened", (128,), "n / 512"),
         launch("scan_serial", (64,), "ceil(n / 32768)"),
