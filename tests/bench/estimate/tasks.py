@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.bench.estimate.records import Array, Family, Parameter, Scalar, floats, launch, whole
+from tests.bench.estimate.records import Array, Family, Parameter, Scalar, floats, launch, of_file, whole
 
 _LENGTHS = ({"n": 100_000}, {"n": 1_000_000}, {"n": 16_000_000})
 _PLANES = ({"W": 512, "H": 512}, {"W": 1024, "H": 2048}, {"W": 4096, "H": 4096})
@@ -25,10 +25,13 @@ TRANSPOSE = Family(
         launch("transpose_naive_32x32", (32, 32), *_BY_TILE, file="transpose_naive"),
         launch("transpose_naive_8x32", (8, 32), "ceil(W / 8)", "ceil(H / 32)", file="transpose_naive"),
         launch("transpose_reads_columns", (32, 8), "ceil(H / 32)", "ceil(W / 8)"),
-        launch("transpose_tiled_32", (32, 32), *_BY_TILE),
-        launch("transpose_tiled_32_padded", (32, 32), *_BY_TILE),
-        launch("transpose_tiled_16", (16, 16), *_BY_HALF_TILE),
-        launch("transpose_tiled_16_padded", (16, 16), *_BY_HALF_TILE),
+        *of_file(
+            "transpose_tiled",
+            launch("transpose_tiled_32", (32, 32), *_BY_TILE),
+            launch("transpose_tiled_32_padded", (32, 32), *_BY_TILE),
+            launch("transpose_tiled_16", (16, 16), *_BY_HALF_TILE),
+            launch("transpose_tiled_16_padded", (16, 16), *_BY_HALF_TILE),
+        ),
         launch("transpose_coarsened", (32, 8), *_BY_TILE),
         launch("transpose_coarsened_padded", (32, 8), *_BY_TILE),
         launch("transpose_vector", (16, 16), "ceil(W / 64)", "ceil(H / 64)"),
