@@ -198,9 +198,9 @@ def rewrite(out: OutFolder, grade: Grade) -> None:
 
     The journal names it first: a batch that is killed meanwhile can go on with either version.
     """
-    made = files_of(out, grade)
-    out.note_replacing(grade, made[RECORD])
-    write(out, grade, made)
+    contents = files_of(out, grade)
+    out.note_replacing(grade, contents[RECORD])
+    write(out, grade, contents)
 
 
 def files_of(out: OutFolder, grade: Grade) -> dict[str, str]:
@@ -210,10 +210,10 @@ def files_of(out: OutFolder, grade: Grade) -> dict[str, str]:
     )
 
 
-def write(out: OutFolder, grade: Grade, made: Mapping[str, str] | None = None) -> None:
-    """Write the files of a submission, or those ``made`` of it; raises StorageError with how to go on."""
+def write(out: OutFolder, grade: Grade, contents: Mapping[str, str] | None = None) -> None:
+    """Write the files of a submission, or those ``contents`` of it; raises StorageError with how to go on."""
     try:
-        out.write(made or files_of(out, grade), grade.submission_id)
+        out.write(contents or files_of(out, grade), grade.submission_id)
     except StorageError as problem:
         raise StorageError(
             f"{problem}; what is graded so far is kept, run the same command again to go on"
