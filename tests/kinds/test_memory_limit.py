@@ -47,13 +47,13 @@ def test_a_stricter_limit_stays() -> None:
         np.ones(256 << 20, np.uint8)
 
 
-def test_what_takes_too_much_memory_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither is it an error of ours, to be tried again, nor a zero."""
+def test_what_takes_too_much_memory_is_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither is it an error of ours, to be tried again, nor a zero: the model solution takes less."""
     monkeypatch.setattr(emulator, "limited", partial(limited, 96 << 20))
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds())
     plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True)
     grade = pipeline.grade(plan, Submission("s", "s.cu", BIG, ""), tools)
-    assert grade.error == ""
+    assert grade.is_question
     items = {item.result.item.check: item.result for item in grade.items}
-    assert items["output"].verdict is Verdict.SKIP
+    assert items["output"].verdict is Verdict.ERROR
     assert "too much work for the emulator: it takes more memory" in items["output"].message

@@ -14,7 +14,7 @@ from grader.model import FindingKind
 from grader.simulation.emulator.machine.machine import Machine
 from grader.simulation.emulator.machine.state import Allowance, TooMuchHeldError
 from grader.simulation.emulator.races import AccessLog
-from grader.simulation.emulator.races.conflicts import MOST_PAIRS, Conflict, KnownPairs, find_conflicts
+from grader.simulation.emulator.races.conflicts import MOST_PAIRS, Conflict, DescribedPairs, find_conflicts
 from grader.simulation.emulator.races.rows import ATOMIC, READ, WRITE, Rows
 from tests.simulation.emulator import nvcc
 from tests.simulation.emulator.labelled import Kernel, finding_key, findings, kernels, sources
@@ -107,17 +107,17 @@ def rows(*accesses: tuple[int, int, int, int, int]) -> Rows:
 
 def conflicts_of(rows: Rows) -> list[Conflict]:
     """The pairs of sites that race, in a launch of their own."""
-    return find_conflicts(rows, KnownPairs(), Allowance())
+    return find_conflicts(rows, DescribedPairs(), Allowance())
 
 
 def test_of_very_many_racing_lines_some_pairs_are_described_and_the_rest_costs_little() -> None:
     """A thousand stores by two threads are half a million pairs."""
     stores = [(0, lane, site, WRITE, site) for site in range(1, 1001) for lane in (0, 40)]
-    known = KnownPairs()
-    conflicts = find_conflicts(rows(*stores), known, Allowance())
+    described = DescribedPairs()
+    conflicts = find_conflicts(rows(*stores), described, Allowance())
     assert len({(c.site, c.other_site) for c in conflicts}) == MOST_PAIRS
     later = rows((0, 0, 1, WRITE, 1), (0, 40, 1, WRITE, 2), (1, 0, 5000, WRITE, 3), (1, 40, 5001, WRITE, 4))
-    assert [(c.site, c.other_site) for c in find_conflicts(later, known, Allowance())] == [(1, 1)]
+    assert [(c.site, c.other_site) for c in find_conflicts(later, described, Allowance())] == [(1, 1)]
 
 
 def test_looking_for_a_race_among_very_many_accesses_spends_from_the_allowance() -> None:
@@ -125,7 +125,7 @@ def test_looking_for_a_race_among_very_many_accesses_spends_from_the_allowance()
     stores = rows(*((0, 0, site, WRITE, site) for site in range(1, 1001)))
     assert not conflicts_of(stores)
     with pytest.raises(TooMuchHeldError):
-        find_conflicts(stores, KnownPairs(), Allowance(left=10))
+        find_conflicts(stores, DescribedPairs(), Allowance(left=10))
 
 
 def test_two_lines_may_race_in_either_order_on_different_cells() -> None:

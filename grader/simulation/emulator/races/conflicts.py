@@ -67,7 +67,7 @@ NEAREST_RUNS = 64
 
 
 @mutable
-class KnownPairs:
+class DescribedPairs:
     """Pairs of sites that race in a launch, as far as they are described."""
 
     pairs: set[tuple[int, int]] = field(default_factory=set)
@@ -80,12 +80,12 @@ class KnownPairs:
         return pair in self.pairs
 
 
-def find_conflicts(rows: Rows, known: KnownPairs, allowance: Allowance) -> list[Conflict]:
+def find_conflicts(rows: Rows, described: DescribedPairs, allowance: Allowance) -> list[Conflict]:
     """Pairs of sites with accesses that race, each at the widest level at which it does.
 
-    ``known`` are pairs of the same launch, which it adds to: of very many lines that all race with each other
-    only some pairs are given. Raises TooMuchHeldError where looking for a first pair takes more than the
-    ``allowance``.
+    ``described`` are pairs of the same launch, which it adds to: of very many lines that all race with each
+    other only some pairs are given. Raises TooMuchHeldError where looking for a first pair takes more than
+    the ``allowance``.
     """
     if not len(rows.cell):
         return []
@@ -98,7 +98,7 @@ def find_conflicts(rows: Rows, known: KnownPairs, allowance: Allowance) -> list[
     conflicts: dict[tuple[int, int, str], Conflict] = {}
     cells: dict[tuple[int, int, str], list[NDArray[np.int64]]] = {}
     for level, key, agent in levels:
-        for conflict, racing in _conflicts_between(rows, level, key, agent, (known, allowance)):
+        for conflict, racing in _conflicts_between(rows, level, key, agent, (described, allowance)):
             sites = (conflict.site, conflict.other_site, conflict.hazard)
             conflicts.setdefault(sites, conflict)
             cells.setdefault(sites, []).append(racing)
@@ -167,16 +167,16 @@ def _conflicts_between(
     level: str,
     key: tuple[NDArray[np.int64], ...],
     agent: NDArray[np.int64],
-    limits: tuple[KnownPairs, Allowance],
+    limits: tuple[DescribedPairs, Allowance],
 ) -> Iterator[tuple[Conflict, NDArray[np.int64]]]:
     """Conflicts of runs under one key with different agents, each with its cells."""
-    known, allowance = limits
+    described, allowance = limits
     runs = _runs(rows, key, agent)
     total = len(runs.first)
     alike: NDArray[np.bool_] | None = None
     for apart in range(total):
         if apart > NEAREST_RUNS:
-            if known.pairs:
+            if described.pairs:
                 return
             allowance.spend(total // 1000 + 1)
         a = np.arange(total - apart)
@@ -193,12 +193,12 @@ def _conflicts_between(
         if racing.any():
             if alike is None:
                 alike = written_alike(rows, through_barriers=level == "block")
-            for pair in _pairs_of_sites(rows, runs, (a[racing], b[racing]), known):
+            for pair in _pairs_of_sites(rows, runs, (a[racing], b[racing]), described):
                 yield from _describe(rows, level, runs, agent, pair, alike)
 
 
 def _pairs_of_sites(
-    rows: Rows, runs: _RowRuns, pairs: tuple[NDArray[np.intp], NDArray[np.intp]], known: KnownPairs
+    rows: Rows, runs: _RowRuns, pairs: tuple[NDArray[np.intp], NDArray[np.intp]], described: DescribedPairs
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Racing runs by their pair of sites, for each pair that is described."""
     a, b = pairs
@@ -207,7 +207,7 @@ def _pairs_of_sites(
     starts = np.flatnonzero(_starts([site_a[order], site_b[order]]))
     ends = [*starts[1:].tolist(), len(order)]
     for start, end in zip(starts.tolist(), ends, strict=True):
-        if known.takes(int(site_a[order[start]]), int(site_b[order[start]])):
+        if described.takes(int(site_a[order[start]]), int(site_b[order[start]])):
             yield a[order[start:end]], b[order[start:end]]
 
 

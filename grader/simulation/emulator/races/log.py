@@ -26,7 +26,7 @@ from grader.simulation.emulator.machine.values import ZERO, extremes, spread
 from grader.simulation.emulator.races.conflicts import (
     MOST_JUDGED,
     Chunk,
-    KnownPairs,
+    DescribedPairs,
     find_conflicts,
     suspicious_rows,
 )
@@ -116,7 +116,7 @@ class AccessLog:
     """Time of the first atomic update of each lane of the launch, as far as it has come."""
     kept: list[Chunk] = field(default_factory=list)
     allowance: Allowance = field(default_factory=Allowance)
-    known: KnownPairs = field(default_factory=KnownPairs)
+    described: DescribedPairs = field(default_factory=DescribedPairs)
     _seen_reads: set[str] = field(default_factory=set)
     _held: dict[str, Held] = field(default_factory=lambda: {"shared": Held(), "global": Held()})
     _epoch: NDArray[np.int64] | None = None
@@ -246,7 +246,7 @@ class AccessLog:
         if not self.kept:
             return
         rows = self._resolved(suspicious_rows(self.kept, self.grain))
-        conflicts = find_conflicts(rows, self.known, self.allowance)
+        conflicts = find_conflicts(rows, self.described, self.allowance)
         if conflicts and (self.events.all or is_strong(rows.kind).any()):
             total = math.prod(m.geometry.launch.grid) * m.geometry.threads
             scope = Scope(m.geometry.threads, total, "global", self.grain, self.events.backwards)
@@ -296,7 +296,7 @@ class AccessLog:
         if sum(access.byte.size for access in chosen) > MOST_JUDGED:
             chosen = lowest_cells(m, chosen, MOST_JUDGED)
         rows = self._resolved(spelt_out(m, chosen, self.grain))
-        conflicts = find_conflicts(rows, self.known, self.allowance)
+        conflicts = find_conflicts(rows, self.described, self.allowance)
         if engines or (conflicts and (events or is_strong(rows.kind).any())):
             scope = self.events.scope_of_shared(m, self.grain)
             conflicts = self._unordered(rows, events, scope, conflicts)
