@@ -44,6 +44,7 @@ OUTCOMES: dict[str, dict[str, Any]] = {
     "an error of ours": UNENDED | {"error": "the emulator met something in case `first-one`"},
     "a question": UNENDED | {"question": "it asks for `fork` with M=17"},
     "too much work": UNENDED | {"too_much_work": TOO_MUCH_WORK},
+    "own work": UNENDED | {"too_much_work": TOO_MUCH_WORK, "is_own_work": True},
     "cut short": UNENDED,
     "a race": {"findings": (RACE,)},
     "perhaps a race": {"undecided": ((FindingKind.RACE, "racecheck did not end"),)},
@@ -58,6 +59,9 @@ OUTCOMES: dict[str, dict[str, Any]] = {
     "perhaps of the host": {"computed_by": Clause("unknown-author")},
 }
 """What hidden cases come to, by what their evidence says then."""
+
+OURS = ("an error of ours", "cut short")
+"""Those that no kernel chooses: they stay errors, for they must not cost points."""
 
 NEEDS = "\n  - {id: after, points: 5, check: output, needs: [barriers], cases: [first-one, second-one]}\n"
 WHERE = ("first-one", "second-one", "both")
@@ -140,12 +144,15 @@ def outcomes_for_student(graded: Grade) -> dict[str, tuple[object, ...]]:
 def test_each_item_has_two_outcomes_whatever_hidden_cases_come_to(
     tmp_path: Path, kind: str, name: str, visible: str
 ) -> None:
-    """What fails, is not judged or is in error, in one hidden case or in both, gives the same."""
+    """What fails, is not judged or is asked about, in one hidden case or in both, gives the same."""
     plan, submission, evidence = setting(tmp_path, kind, name)
     evidence = with_visible(evidence, visible)
     first_of: dict[str, dict[str, str]] = {}
     of_items = defaultdict(set)
-    for outcome, where in [("", ""), *((one, where) for one in OUTCOMES for where in WHERE)]:
+    for outcome, where in [
+        ("", ""),
+        *((one, where) for one in OUTCOMES if one not in OURS for where in WHERE),
+    ]:
         changed = with_outcome(evidence, outcome, where) if outcome else evidence
         graded = pipeline.judge(plan, submission, changed)
         outcomes = outcomes_for_student(graded)
@@ -160,7 +167,19 @@ def test_each_item_has_two_outcomes_whatever_hidden_cases_come_to(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("outcome", ["an error of ours", "a question", "too much work", "cut short"])
+@pytest.mark.parametrize("outcome", OURS)
+def test_an_error_of_ours_in_a_hidden_case_gives_no_platform_a_score(tmp_path: Path, outcome: str) -> None:
+    """It is no bit that a kernel chooses, and a lower score would be a student's loss for our failure."""
+    plan, submission, evidence = setting(tmp_path, "kernel", "solution")
+    view = student_view(pipeline.judge(plan, submission, with_outcome(evidence, outcome, "first-one")))
+    right = next(item for item in view.items if item.result.item.id == "right")
+    assert right.result.verdict is Verdict.ERROR
+    assert "the hidden cases could not be judged" in right.result.message
+    assert wording.unscored(view)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("outcome", ["a question", "too much work", "own work"])
 def test_staffs_record_keeps_what_was_not_judged(tmp_path: Path, outcome: str) -> None:
     """No item that was not judged is a zero there, and no platform's number is the staff's."""
     plan, submission, evidence = setting(tmp_path, "kernel", "solution")

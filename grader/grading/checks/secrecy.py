@@ -8,7 +8,8 @@ So students read what is judged of the visible cases alone, beside a fixed claus
 cases pass, all of them together (`for_student`). A kernel also chooses by its data where it takes too much
 work, or asks for what is not done here. So hidden cases that could not be judged look to students like cases
 that fail, in verdict, points and all that follows from them (`failing_where_in_doubt`); that they were not
-judged, and the points for it, stay in staff's records.
+judged, and the points for it, stay in staff's records. An error of ours is no choice of the kernel's: it
+stays one, for it must not cost anybody points.
 
 For staff, of a finding of a hidden case the kind and the assignment's array are left, and of each pair of
 them one; of an error of ours, that there was one; of a wrong output, that it is wrong. An item that says
@@ -21,7 +22,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.base.text import capital
-from grader.grading.checks.cases import NOTHING, is_visible
+from grader.grading.checks.cases import NOTHING, is_visible, our_trouble
 from grader.model import SEVERITIES, CheckResult, Evidence, Finding, FindingKind, Verdict
 from grader.model.messages import text_of
 from grader.model.messages.hidden import PLACES
@@ -157,8 +158,11 @@ def _with_two_outcomes(
     """The ``whole`` result, of which hidden cases decide on one thing alone.
 
     What is not judged because of ``visible`` cases stays so, unless hidden ones make it a fail; all else
-    passes or fails. Only the lack of a GPU is no secret where an item looks at no visible case.
+    passes or fails. Only the lack of a GPU is no secret where an item looks at no visible case, nor is an
+    error of ours.
     """
+    if _is_ours(whole, evidence):
+        return whole
     looks_at_visible = any(is_visible(case) and whole.item.looks_at(case.case) for case in evidence.cases)
     if visible.verdict in OPEN and (looks_at_visible or evidence.build.error):
         if whole.verdict in (Verdict.PASS, visible.verdict):
@@ -167,6 +171,12 @@ def _with_two_outcomes(
         return whole
     fails = replace(strict, verdict=Verdict.FAIL, is_question=False, needs_gpu=False)
     return _with_outcome(whole, fails if strict.verdict is Verdict.FAIL else replace(fails, fraction=NOTHING))
+
+
+def _is_ours(whole: CheckResult, evidence: Evidence) -> bool:
+    """True if an item is in error because we failed in a hidden case."""
+    cases = (case for case in evidence.cases if whole.item.looks_at(case.case) and not is_visible(case))
+    return whole.verdict is Verdict.ERROR and not whole.is_question and any(map(our_trouble, cases))
 
 
 def _with_outcome(result: CheckResult, other: CheckResult) -> CheckResult:
@@ -188,7 +198,7 @@ def _message(whole: CheckResult, visible: CheckResult, cases: Collection[Case]) 
         return visible.message
     together = verdict_together(whole, hidden)
     if together in OPEN:
-        return visible.message
+        return text_of("hidden-cases-in-error") if visible.verdict not in OPEN else visible.message
     clause, sentence = text_of(CLAUSES[together]), visible.message
     says_something = visible.verdict in (Verdict.PASS, Verdict.FAIL) or visible.verdict is whole.verdict
     if not says_something or (by_case and len(hidden) == len(cases)):
