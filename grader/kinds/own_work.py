@@ -36,7 +36,8 @@ def with_own_work(plan: Plan, submission: Submission, evidence: Evidence, tools:
     Where the assignment has no model solution, as students have it, or the submission is the solution, it
     stays unknown.
     """
-    if tools is None or not any(case.too_much_work for case in evidence.cases):
+    given_up = any(case.too_much_work for case in evidence.cases)
+    if tools is None or not (plan.compares_work and given_up):
         return evidence
     solution = _solution(plan)
     if solution is None or solution.source == submission.source:

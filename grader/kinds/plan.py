@@ -62,6 +62,8 @@ class Plan:
     steps: int = STEPS
     feedback: bool = True
     estimates: bool = False
+    compares_work: bool = True
+    """True if cases that are given up are run with the model solution (`own_work`)."""
     everything: int = 0
     """The sizes of all cases together, of hidden ones, too, where only visible ones are run."""
 

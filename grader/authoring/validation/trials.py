@@ -125,9 +125,10 @@ class TrialRunner:
         cannot be run.
         """
         if seed not in self._plans:
-            self._plans[seed] = pipeline.make_plan(
+            plan = pipeline.make_plan(
                 self.assignment, seed, self.tools, visible_only=False, backend=self.backend
             )
+            self._plans[seed] = replace(plan, compares_work=False)  # no one is asked about a trial
         return self._plans[seed]
 
     def case_plans(self, seed: int) -> dict[str, str]:
