@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from grader.model import Case, Evidence, Submission
     from grader.toolchain.nvcc import Tools
 
-_ends: dict[tuple[str, int, int, Case], bool] = {}
-"""Whether the model solution ends, by digest of the assignment, seed, limit and case: see `_solution_ends`.
+_ends: dict[tuple[str, bytes, int, int, Case], bool] = {}
+"""Whether the model solution ends, by assignment, solution, seed, limit and case: see `_solution_ends`.
 
 A class hands in what takes too much work more than once, and the solution is run for the first of it.
 """
@@ -61,7 +61,7 @@ def _solution(plan: Plan) -> Submission | None:
 
 def _solution_ends(plan: Plan, solution: Submission, case: Case, tools: Tools) -> bool:
     """True if the emulator runs the model solution to its end in a case, with the limits of a submission."""
-    key = (plan.assignment.digest, plan.seed, plan.steps, case)
+    key = (plan.assignment.digest, solution.source, plan.seed, plan.steps, case)
     if key not in _ends:
         alone = _alone(plan, case)
         kind = kind_of(alone.assignment)
