@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from grader.base import processors
-from grader.cli import arguments, course_file
+from grader.cli import arguments
 from grader.running.backends import AUTO, CHOICES
 from grader.toolchain.gpu import RaceJudge
 
@@ -24,6 +24,13 @@ _SHELLS = ("bash", "zsh", "fish")
 _REFERENCE = re.compile(r"[a-z0-9][\w./:@-]*", re.ASCII)
 """Pattern of image names: it accepts all valid ones (OCI distribution specification, "Pulling manifests"),
 and few others."""
+
+
+def _course_defaults() -> dict[str, object]:
+    """Settings of the course's file; a check, which has none, does not load what reads it."""
+    from grader.cli import course_file  # noqa: PLC0415 - see above
+
+    return course_file.defaults()
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +63,7 @@ def _grade(parser: argparse.ArgumentParser) -> None:
         help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
     )
     arguments.add_grading(parser)
-    parser.set_defaults(**course_file.defaults())
+    parser.set_defaults(**_course_defaults())
 
 
 def _add_class(parser: argparse.ArgumentParser) -> None:
@@ -180,7 +187,7 @@ def _feedback(parser: argparse.ArgumentParser) -> None:
     """After `grader feedback`."""
     from grader.classroom.course.feedback import KINDS  # noqa: PLC0415 - no other command has them
 
-    lms = course_file.defaults().get("lms")
+    lms = _course_defaults().get("lms")
     _add_out(parser)
     parser.add_argument(
         "--for",
@@ -245,7 +252,7 @@ def _gradebook(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scale",
         action=argparse.BooleanOptionalAction,
-        default=course_file.defaults().get("scale"),
+        default=_course_defaults().get("scale"),
         help="where the column takes other points than could be reached: write the same share of them, or "
         "the points as they are (default: `scale` in grader.toml, else ask, exit 2)",
     )

@@ -36,8 +36,7 @@ def with_own_work(plan: Plan, submission: Submission, evidence: Evidence, tools:
     Where the assignment has no model solution, as students have it, or the submission is the solution, it
     stays unknown.
     """
-    given_up = any(case.too_much_work for case in evidence.cases)
-    if tools is None or not (plan.compares_work and given_up):
+    if tools is None or not plan.compares_work:
         return evidence
     solution = _solution(plan)
     if solution is None or solution.source == submission.source:

@@ -26,7 +26,6 @@ from grader.grading.assignment import execution_digests
 from grader.grading.checks import check_of, results_for_student, run_checks, secrecy
 from grader.grading.checks.cases import no_verdict_reason
 from grader.kinds import kind_of
-from grader.kinds.own_work import with_own_work
 from grader.kinds.plan import Plan, draw_plan
 from grader.model import (
     Build,
@@ -107,7 +106,10 @@ def grade_built(
     began = time.perf_counter()
     with speaking(sentences_of(plan.assignment.feedback)):
         evidence, parts = kind_of(plan.assignment).gather(plan, submission, built, tools)
-        evidence = with_own_work(plan, submission, evidence, tools)
+        if any(case.too_much_work for case in evidence.cases):
+            from grader.kinds.own_work import with_own_work  # noqa: PLC0415 - most submissions do without
+
+            evidence = with_own_work(plan, submission, evidence, tools)
     begin(Step("judge"))
     return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     ("before", "name", "line"),
     [
         ("#define T 16\ntemplate <typename T>\n__device__ T twice(T x) { return x + x; }\n", "T", 1),
-        ("\n# define T float\ntemplate <class T> struct Pair { T x, y; };\n", "T", 2),
         ("#define M 1000\n__device__ int one(const int M) { return 1; }\n", "M", 1),
     ],
 )
