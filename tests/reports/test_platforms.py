@@ -185,4 +185,4 @@ def test_the_commands_print_the_result_of_one_submission(
     for name in ("ada", "grace"):
         (tmp_path / f"class/{name}.yaml").write_text("answers: {blocks: 1}\n", encoding="utf-8")
     assert main(["grade", "memory-analysis", "class", "-o", "out2", "--format", "prairielearn"]) == 0
-    assert "holds 2 .yaml, .yml or .json files" in capsys.readouterr().out
+    assert "holds 2 .yaml, .yml and .json files" in capsys.readouterr().out

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 GRAVEST = (Verdict.FAIL, Verdict.ERROR, Verdict.SKIP, Verdict.PASS)
 """The verdict of several cases together is the first of these that one of them has."""
 
-OPEN = (Verdict.ERROR, Verdict.SKIP)
-"""The verdicts of what was not judged."""
+OPEN = {Verdict.ERROR: "hidden-cases-in-error", Verdict.SKIP: "hidden-cases-skipped"}
+"""The verdicts of what was not judged, with the text for hidden cases that no kernel made so."""
 
 CLAUSES = {Verdict.PASS: "hidden-cases-pass", Verdict.FAIL: "hidden-cases-fail"}
 """The text of all that a student reads of an item's hidden cases."""
@@ -198,7 +198,7 @@ def _message(whole: CheckResult, visible: CheckResult, cases: Collection[Case]) 
         return visible.message
     together = verdict_together(whole, hidden)
     if together in OPEN:
-        return text_of("hidden-cases-in-error") if visible.verdict not in OPEN else visible.message
+        return text_of(OPEN[together]) if visible.verdict not in OPEN else visible.message
     clause, sentence = text_of(CLAUSES[together]), visible.message
     says_something = visible.verdict in (Verdict.PASS, Verdict.FAIL) or visible.verdict is whole.verdict
     if not says_something or (by_case and len(hidden) == len(cases)):
