@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from grader.base.errors import OurError, UsageError, log_swallowed
 from grader.grading.assignment import recorded_counters, recorded_estimates, staff_kernel
 from grader.grading.assignment.bundled import SOLUTION
+from grader.grading.checks.speedup import WRONG_AT_SHAPE
 from grader.kinds import kind_of, require_built, staff_submission
 from grader.kinds.estimate_request import EstimateRequest, code_for
 from grader.model import DEVICES, STUDENT, Estimate, EstimatedChange
@@ -112,7 +113,7 @@ def estimate_build(
         estimated = kind_of(assignment).estimating().estimated(request, built, code, compares=True)
         changes = _changes(baseline, estimated, partial(_unrolled, request, submission))
     except NotEstimatedError as problem:
-        is_own = _solution_is_compared(request)
+        is_own = problem.problem not in WRONG_AT_SHAPE and _solution_is_compared(request)
         return replace(empty, problem=problem.problem, details=problem.details, is_own_doubt=is_own)
     except Exception:  # noqa: BLE001 - what a model does not foresee must not cost a student the grade
         log_swallowed("the estimate of speed")

@@ -130,7 +130,8 @@ def _judge_for_student(item: RubricItem, evidence: Evidence) -> CheckResult:
     if check_of(item).shows_hidden_lines or not secrecy.has_hidden_cases(evidence):
         return whole
     visible = _judge_item(item, secrecy.visible_part(evidence))
-    strict = _judge_item(item, secrecy.failing_where_in_doubt(whole, evidence))
+    certain = secrecy.failing_where_in_doubt(whole, evidence)
+    strict = whole if certain is evidence else _judge_item(item, certain)
     return secrecy.for_student(whole, visible, strict, evidence)
 
 

@@ -98,13 +98,18 @@ def verdict_together(
 
 
 def failing_where_in_doubt(whole: CheckResult, evidence: Evidence) -> Evidence:
-    """The evidence with a failure in each hidden case that the ``whole`` result has not judged."""
+    """The evidence with a failure in each hidden case that the ``whole`` result has not judged.
+
+    It is the same object where there is no such case.
+    """
     verdicts = dict(whole.case_verdicts)
     in_doubt = {
         case.case.id
         for case in evidence.cases
         if not is_visible(case) and verdicts.get(case.case.id, whole.verdict) in OPEN
     }
+    if not in_doubt:
+        return evidence
     cases = (_failing(case) if case.case.id in in_doubt else case for case in evidence.cases)
     return replace(evidence, cases=tuple(cases))
 
