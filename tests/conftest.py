@@ -94,6 +94,9 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         _freeze()
         gc.freeze = gc.unfreeze = lambda: None
+        gc.set_threshold(
+            50_000, 20, 100
+        )  # tests make many small records; a twentieth of their time went there
         gc.enable()
 
 

@@ -14,7 +14,7 @@ from grader.model import Grade
 from grader.model.codec import read_types
 from grader.model.mistakes import bundled_texts
 from grader.reports.pages import asset, template
-from grader.toolchain.nvcc import headers
+from grader.toolchain.nvcc import headers, program_headers
 from grader.toolchain.nvcc.cache import builder_digest, builds_folder
 from grader.toolchain.sandbox import bubblewrap
 
@@ -29,5 +29,6 @@ WIDTH = cell_len("…")
 read_types(Grade)
 if (builds := builds_folder()) is not None:
     headers.load_newest(builds)
+    program_headers.load_newest(builds)
 bubblewrap.load()
 write_all()

@@ -40,7 +40,7 @@ _PREPROCESSOR_OPTIONS = (
     "-fno-diagnostics-show-caret",
     f"-fmax-errors={diagnostics.MOST_FINDINGS + 5}",
 )
-_LIMITS = {Status.TIME, Status.MEMORY, Status.OUTPUT}
+LIMITS_OF_TOOLS = {Status.TIME, Status.MEMORY, Status.OUTPUT}
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _DISK_FULL = re.compile(rb"No space left on device|Disk quota exceeded")
 _NO_PROCESS = b"Resource temporarily unavailable"
@@ -163,7 +163,7 @@ class Compiler:
             return None
         files = (*self.sources, (f"{UNIT}.cu", wrapper), fast.macros)
         result = self._run("preprocess", self._preprocessing(fast.command, files))
-        if result.outcome.status in _LIMITS:
+        if result.outcome.status in LIMITS_OF_TOOLS:
             self._check_limits(result.outcome)  # with headers it would take no less
         text, dependencies = result.file(PREPROCESSED), result.file(DEPENDENCIES)
         if not result.outcome.ok or result.outcome.stderr or text is None or dependencies is None:

@@ -90,7 +90,7 @@ def fast_path(
 ) -> FastPath | None:
     """Path by which a unit of these sources uses the cached preamble; None where it is read whole."""
     command = without_headers(toolchain.preprocess)
-    if cache is None or command is None or not _may_be_kept(sandbox) or not bears_exchange(sources):
+    if cache is None or command is None or not may_be_kept(sandbox) or not bears_exchange(sources):
         return None
     preamble = load_preamble(cache, toolchain)
     return preamble and FastPath(command, (MACROS, preamble.macros.encode("latin-1")), preamble.text)
@@ -103,7 +103,7 @@ def remember_preamble(
     preprocess_empty: Callable[[tuple[str, ...]], Preprocessed | None],
 ) -> None:
     """Keep the preamble of a toolchain, unless it is kept; ``preprocess_empty`` is given commands to run."""
-    if not _may_be_kept(sandbox) or load_preamble(cache, toolchain) is not None:
+    if not may_be_kept(sandbox) or load_preamble(cache, toolchain) is not None:
         return
     plain = preprocess_empty(toolchain.preprocess)
     defining = preprocess_empty((*toolchain.preprocess, "-dD"))
@@ -111,7 +111,7 @@ def remember_preamble(
         store_preamble(cache, toolchain, plain.text, defining.text, plain.files)
 
 
-def _may_be_kept(sandbox: Sandbox) -> bool:
+def may_be_kept(sandbox: Sandbox) -> bool:
     """True if the toolchain is this machine's own: changes of an image's files would go unnoticed."""
     return not sandbox.equipment.nvcc
 
@@ -124,7 +124,7 @@ def headers_and_own_text(unit: str) -> tuple[str, str]:
 
 def load_preamble(folder: Path, toolchain: Toolchain) -> Preamble | None:
     """The preamble that is kept for a toolchain of this machine; None without one, or where files changed."""
-    stored = _entry(_preamble_path(folder, toolchain))
+    stored = stored_entry(_preamble_path(folder, toolchain))
     preamble = None if stored is None else Preamble(*stored)
     return preamble if preamble and preamble.files == states_of(path for path, *_ in preamble.files) else None
 
@@ -132,17 +132,27 @@ def load_preamble(folder: Path, toolchain: Toolchain) -> Preamble | None:
 def load_newest(folder: Path) -> None:
     """Have what was kept of headers last in memory, where processes that are forked later find it."""
     with suppress(OSError, ValueError, TypeError, EOFError):  # there is none, or it is another version's
-        newest = max((folder / "headers").glob("*.preamble"), key=lambda path: path.stat().st_mtime_ns)
-        if (stored := _entry(newest)) is not None:
-            _stored_index(_index_path(folder, Preamble(*stored).text))
+        if (stored := newest_entry(folder, "preamble")) is not None:
+            load_index(folder, Preamble(*stored).text)
 
 
-def _entry(path: Path) -> tuple[Any, ...] | None:
+def newest_entry(folder: Path, ending: str) -> tuple[Any, ...] | None:
+    """Contents of the entry that was made last; raises ValueError where there is none, and OSError."""
+    paths = (folder / "headers").glob(f"*.{ending}")
+    return stored_entry(max(paths, key=lambda path: path.stat().st_mtime_ns))
+
+
+def load_index(folder: Path, text: str) -> None:
+    """Have the index of headers in memory, if it is kept."""
+    _stored_index(_index_path(folder, text))
+
+
+def stored_entry(path: Path) -> tuple[Any, ...] | None:
     """Contents of an entry, not to be changed; read once, as long as the file is the same."""
     return _entry_in_state(path, *states_of([str(path)]))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _entry_in_state(path: Path, _state: tuple[str, int, int]) -> tuple[Any, ...] | None:
     stored = read_entry(path)
     return None if stored is None else marshal.loads(stored)  # noqa: S302 - our own, with its checksum
@@ -152,7 +162,7 @@ def store_preamble(
     folder: Path, toolchain: Toolchain, text: str, with_macros: str, files: Iterable[str]
 ) -> None:
     """Keep what an empty unit is preprocessed to out of ``files``, plainly and with definitions (``-dD``)."""
-    macros = "\n".join((*_definitions(with_macros), ""))
+    macros = "\n".join((*definitions(with_macros), ""))
     preamble = Preamble(headers_and_own_text(text)[0], macros, states_of(files))
     write_entry(_preamble_path(folder, toolchain), marshal.dumps(tuple(preamble)))
 
@@ -175,7 +185,7 @@ def _preamble_path(folder: Path, toolchain: Toolchain) -> Path:
     return folder / "headers" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.preamble"
 
 
-def _definitions(text: str) -> Iterator[str]:
+def definitions(text: str) -> Iterator[str]:
     """The directives that define macros, between markers that say which of them are from system headers."""
     file, system, was_system = "", False, False
     for line in text.split("\n"):
@@ -254,25 +264,43 @@ def pruned(unit: str, folder: Path) -> str | None:
     That is so also before `remember_declarations` was called for a unit with the same headers.
     """
     headers, own = _split(unit)
-    index = _stored_index(_index_path(folder, headers)) if headers else None
+    less = without_unmentioned(headers, own, folder) if headers else None
+    return None if less is None else less + own
+
+
+def without_unmentioned(headers: str, own: str, folder: Path, implied: Iterable[str] = ()) -> str | None:
+    """Headers without the declarations that neither ``own`` text nor the ``implied`` names need.
+
+    None where that is not known: before `remember_index`, and where the headers are not understood.
+    """
+    index = _stored_index(_index_path(folder, headers))
     if index is None or not index.pieces:
         return None
     bound = _OF_BINDINGS if _BINDING.search(own) else ()
-    required = index.required({*_IMPLICIT, *bound, *_NAME.findall(own)})
+    required = index.required({*_IMPLICIT, *bound, *implied, *_NAME.findall(own)})
     texts: list[str] = []
     end = 0
     for number, (start, stop, blank) in enumerate(index.pieces):
         if number not in required:
             texts += [headers[end:start], blank]
             end = stop
-    return _BEFORE_A_MARKER.sub("", "".join((*texts, headers[end:]))) + own
+    return _BEFORE_A_MARKER.sub("", "".join((*texts, headers[end:])))
+
+
+def names_in(text: str) -> set[str]:
+    """The names that a text mentions."""
+    return set(_NAME.findall(text))
 
 
 def remember_declarations(unit: str, folder: Path) -> None:
     """Find out and keep what a unit's headers declare, unless it is kept; that takes about a second."""
     headers, _ = _split(unit)
-    if not headers:
-        return
+    if headers:
+        remember_index(headers, folder)
+
+
+def remember_index(headers: str, folder: Path) -> None:
+    """Find out and keep what headers declare, unless it is kept."""
     path = _index_path(folder, headers)
     with _INDEX_LOCK:
         if _stored_index(path) is None:
@@ -287,7 +315,7 @@ def _split(unit: str) -> tuple[str, str]:
     return headers, own
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _index_path(folder: Path, headers: str) -> Path:
     """The file where the index of a text is kept."""
     key = hashlib.sha256(f"{builder_digest()}\n{sys.version}\n{headers}".encode()).hexdigest()
@@ -296,7 +324,7 @@ def _index_path(folder: Path, headers: str) -> Path:
 
 def _stored_index(path: Path) -> HeaderIndex | None:
     """The index in a file; None where there is none that is whole."""
-    stored = _entry(path)
+    stored = stored_entry(path)
     return None if stored is None else HeaderIndex(*stored)
 
 

@@ -216,14 +216,7 @@ class _Plan:
 def _plan(machine: Host, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> _Plan:
     arguments = ("-ccbin", str(compiler), *build, "--dryrun", f"{UNIT}.cu", "-o", f"{UNIT}.ptx")
     text = _output_of(machine, (str(nvcc), *arguments))
-    variables: dict[str, str] = {}
-    commands: list[tuple[str, ...]] = []
-    for line in _PLAN_LINE.findall(text):
-        assignment = _ASSIGNMENT.fullmatch(line)
-        if assignment:
-            variables[assignment["name"]] = assignment["value"]
-        else:
-            commands.append(_command(line, variables))
+    variables, commands = planned(text)
     expected = len(commands) == 2 and "-E" in commands[0] and Path(commands[1][0]).name == "cicc"  # noqa: PLR2004
     if not expected:
         answer = one_line(text, 300) or "nothing"
@@ -232,6 +225,19 @@ def _plan(machine: Host, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> 
             f"{HOW_TO_GET_ANOTHER}"
         )
     return _Plan(variables, (commands[0], commands[1]))
+
+
+def planned(text: str) -> tuple[dict[str, str], list[tuple[str, ...]]]:
+    """The variables that nvcc sets and the commands that it runs, out of what a dry run prints."""
+    variables: dict[str, str] = {}
+    commands: list[tuple[str, ...]] = []
+    for line in _PLAN_LINE.findall(text):
+        assignment = _ASSIGNMENT.fullmatch(line)
+        if assignment:
+            variables[assignment["name"]] = assignment["value"]
+        else:
+            commands.append(_command(line, variables))
+    return variables, commands
 
 
 def _command(line: str, variables: dict[str, str]) -> tuple[str, ...]:
