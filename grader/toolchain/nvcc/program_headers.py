@@ -55,7 +55,7 @@ _READ = ("SUNPRO_DEPENDENCIES", f"{_STEM}.d")
 """Variable for the file to which preprocessors add what they read (GCC manual, "Environment Variables")."""
 
 
-class Side(NamedTuple):
+class HeaderSide(NamedTuple):
     """The header as the host's or the device's half of a program has it.
 
     ``command`` preprocesses a file with ``macros`` in place of the header, which is ``text``.
@@ -69,8 +69,8 @@ class Side(NamedTuple):
 class RuntimeHeader(NamedTuple):
     """``cuda_runtime.h`` of a toolchain, preprocessed; ``implied`` are names that nvcc itself mentions."""
 
-    host: Side
-    device: Side
+    host: HeaderSide
+    device: HeaderSide
     implied: list[str]
     files: list[tuple[str, int, int]]
     """Size and time of change of each file that it is made of."""
@@ -94,7 +94,7 @@ def load(folder: Path, toolchain: Toolchain, call: Invocation) -> RuntimeHeader 
     if stored is None:
         return None
     host, device, implied, files = stored
-    header = RuntimeHeader(Side(*host), Side(*device), implied, files)
+    header = RuntimeHeader(HeaderSide(*host), HeaderSide(*device), implied, files)
     return header if header.files == states_of(path for path, *_ in header.files) else None
 
 
@@ -103,7 +103,7 @@ def load_newest(folder: Path) -> None:
     with suppress(OSError, ValueError, TypeError, EOFError):  # there is none, or it is another version's
         if (stored := headers.newest_entry(folder, "runtime")) is not None:
             host, device, _, _ = stored
-            for side in (Side(*host), Side(*device)):
+            for side in (HeaderSide(*host), HeaderSide(*device)):
                 headers.load_index(folder, side.text)
 
 
@@ -167,7 +167,7 @@ def _read(call: Invocation, run: Callable[[Job], Result]) -> RuntimeHeader | Non
     return RuntimeHeader(host, device, implied, states_of(path for path in read if path.startswith("/")))
 
 
-def _side(command: tuple[str, ...], run: Callable[[Job], Result]) -> Side | None:
+def _side(command: tuple[str, ...], run: Callable[[Job], Result]) -> HeaderSide | None:
     """One side of the header, from an empty file."""
     exchanged = headers.without_headers(command)
     steps = (_written(command, "text.ii"), _written((*command, "-dD"), "macros.ii"))
@@ -175,7 +175,7 @@ def _side(command: tuple[str, ...], run: Callable[[Job], Result]) -> Side | None
     if exchanged is None or not (result := run(job)).outcome.ok:
         return None
     macros = "\n".join((*headers.definitions(_text(result, "macros.ii")), ""))
-    return Side(exchanged, _text(result, "text.ii").partition(_OWN_TEXT)[0], macros)
+    return HeaderSide(exchanged, _text(result, "text.ii").partition(_OWN_TEXT)[0], macros)
 
 
 def _text_behind_a_kernel(
