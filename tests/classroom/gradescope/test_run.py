@@ -14,6 +14,9 @@ from grader.base.errors import OurError
 from grader.classroom.gradescope import run
 from grader.classroom.gradescope.run import must_be_out_of_reach
 from grader.grading.assignment import load_assignment
+from grader.kinds import pipeline
+from grader.reports import wording
+from grader.reports.audience import student_view
 from grader.toolchain.nvcc import Tools, find_toolchain
 from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
@@ -27,6 +30,7 @@ from tests.classroom.gradescope.container_folder import (
     results_of,
 )
 from tests.json_rows import json_rows
+from tests.reports.test_leaks_of_doubt import setting, with_outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +82,22 @@ def test_points_and_quotes_are_there(tmp_path: Path) -> None:
     assert "\n  > 17 | " in tests["Threads wait for each other"]["output"]
     assert tests["Right for others"]["visibility"] == "after_due_date"
     assert results["score"] == sum(test["score"] for test in results["tests"])
+
+
+@pytest.mark.slow
+def test_what_was_not_judged_of_hidden_cases_is_noted_for_staff_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The score that is recorded counts it as lost, so staff have to see that it may be too low."""
+    plan, submission, evidence = setting(tmp_path, "kernel", "solution")
+    graded = pipeline.judge(plan, submission, with_outcome(evidence, "a question", "first-one"))
+    monkeypatch.setattr(run, "_grade", lambda *_: graded)
+    root = lay_out(tmp_path / "autograder", {"tiled.cu": SOLUTION})
+    assert run.main(root) == 0
+    results = results_of(root)
+    assert results.pop("extra_data")["not_judged"] == wording.unscored(graded) != ""
+    assert results["score"] == float(student_view(graded).score) < float(graded.max_score)
+    assert "question" not in json.dumps(results)
 
 
 def _out_of_memory(*_: object) -> NoReturn:
