@@ -114,7 +114,10 @@ class ProgramCompiler(Compiler):
         return self._compiled_with_less(call) or self._compiled_whole(call)
 
     def _compiled_with_less(self, call: Invocation) -> Compiled | None:
-        """The object file with what is needed of CUDA's header; None where there may be a message."""
+        """The object file with what is needed of CUDA's header; None where it has to be whole, or it fails.
+
+        Warnings are about what the file itself says, of which nothing is missing.
+        """
         cache = self.cache
         if cache is None or not self._may_have_less():
             return None
@@ -134,10 +137,16 @@ class ProgramCompiler(Compiler):
         result = self._compile_program(call, ((program_headers.HEADER, less),))
         self._require_end(result.outcome)
         self._check_files(result)
-        code, log = result.file(OBJECT), _text(result.outcome.stdout + result.outcome.stderr)
-        if not (result.outcome.ok and code) or driver.without_own_words(log).strip():
+        messages = self._messages(result.outcome)
+        code = result.file(OBJECT)
+        if not (result.outcome.ok and code) or any(message.error for message in messages):
             return None
-        return Compiled(code, result.file(_KEPT_PTX), result.file(_KEPT_UNIT), ())
+        return Compiled(code, result.file(_KEPT_PTX), result.file(_KEPT_UNIT), messages)
+
+    @staticmethod
+    def _messages(outcome: Outcome) -> tuple[Message, ...]:
+        """The errors and warnings of all tools but nvcc itself."""
+        return diagnostics.read_messages(driver.without_own_words(_text(outcome.stdout + outcome.stderr)))
 
     def _require_end(self, outcome: Outcome) -> None:
         """Refuse a file that reaches a limit: with the whole header it would take no less."""
@@ -154,9 +163,9 @@ class ProgramCompiler(Compiler):
         outcome = driver.revealed(result.outcome)
         self._check_limits(outcome)
         noted = self._check_files(result)
-        log = _text(outcome.stdout + outcome.stderr)
-        messages = diagnostics.read_messages(driver.without_own_words(log))
+        messages = self._messages(outcome)
         if not outcome.ok:
+            log = _text(outcome.stdout + outcome.stderr)
             require_no_nested_launch(self.files.source, messages)
             diagnostics.require_libraries(messages, replace(self.files, checked=True))
             raise self._not_compiled(log, messages, noted, outcome)

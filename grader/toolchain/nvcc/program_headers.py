@@ -9,8 +9,8 @@ before any other (GCC manual, ``-include``). So a job gets a header of that name
 Names that a file mentions are known from its text, preprocessed with the macros in place of the header. What
 nvcc puts behind a file to launch its kernels mentions more: these names are kept with the texts.
 
-A program on which any tool reports a message, or that fails, is compiled again with the whole header, and so
-are programs in which the exchange might show otherwise (`headers.bears_exchange`).
+A program that is refused is compiled again with the whole header, for the messages, and so are programs in
+which the exchange might show otherwise (`headers.bears_exchange`).
 """
 
 from __future__ import annotations
