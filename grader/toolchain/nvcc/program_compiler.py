@@ -128,7 +128,7 @@ class ProgramCompiler(Compiler):
         result = self._run("preprocess", Job(argv, (*self.sources, *macros), wanted, self.limits))
         self._require_end(result.outcome)
         own = tuple(result.file(name) for name in wanted)
-        if not result.outcome.ok or result.outcome.stderr or None in own:
+        if not result.outcome.ok or None in own:
             return None
         host, device = ((text or b"").decode("latin-1") for text in own)
         less = program_headers.reduced(header, (host, device), cache)
