@@ -90,8 +90,17 @@ def with_visible(evidence: Evidence, outcome: str) -> Evidence:
     )
 
 
+_MADE: dict[tuple[str, str], tuple[Plan, Submission, Evidence]] = {}
+
+
 def setting(folder: Path, kind: str, name: str) -> tuple[Plan, Submission, Evidence]:
-    """A plan with two hidden cases, a submission, and the evidence of it."""
+    """A plan with two hidden cases, a submission, and the evidence of it; each is made once."""
+    if (kind, name) not in _MADE:
+        _MADE[kind, name] = _made_in(folder, kind, name)
+    return _MADE[kind, name]
+
+
+def _made_in(folder: Path, kind: str, name: str) -> tuple[Plan, Submission, Evidence]:
     head, rubric = (HEAD, RUBRIC + NEEDS) if kind == "kernel" else (FUNCTION, FUNCTION_RUBRIC + NEEDS)
     file = STAFF / "solution.cu" if name == "solution" else mistake_file(STAFF / f"mistakes/{name}.cu")
     if kind == "function":

@@ -184,10 +184,11 @@ class ProgramCompiler(Compiler):
     def _may_have_less(self) -> bool:
         """True if nothing in the program could show that parts of CUDA's header are missing.
 
-        cudafe++ puts what lambdas for the device need behind a place in the header.
+        cudafe++ puts what lambdas for the device need behind a place in the header. On a GPU it was not tried.
         """
         return (
-            self.language == "cu"
+            self.emulated
+            and self.language == "cu"
             and not self._has_lambdas
             and headers.may_be_kept(self.sandbox)
             and program_headers.may_be_reduced(self.sources)
