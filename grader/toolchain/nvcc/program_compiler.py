@@ -184,7 +184,8 @@ class ProgramCompiler(Compiler):
     def _may_have_less(self) -> bool:
         """True if nothing in the program could show that parts of CUDA's header are missing.
 
-        cudafe++ puts what lambdas for the device need behind a place in the header; on a GPU it was not tried.
+        cudafe++ puts what lambdas for the device need behind a place in the header. On a GPU no program
+        was run that was compiled so.
         """
         return (
             self.emulated
