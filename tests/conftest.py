@@ -46,6 +46,8 @@ MUCH_MORE = 3.0
 # The same on every machine, whatever is installed there; tests of the choice itself say what they need.
 os.environ |= {"GRADER_SANDBOX": "local", "GRADER_TRUST": "1"}
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as for the command line: products are small
+
 
 class Golden(Protocol):
     """Compare ``text`` with the file ``tests/golden/<name>``."""

@@ -111,13 +111,14 @@ def _local() -> Tools:
 @lru_cache
 def _bubblewrap() -> Tools:
     toolchain = find_toolchain()
-    return Tools(toolchain, BubblewrapSandbox(toolchain.roots))
+    return Tools(toolchain, BubblewrapSandbox(toolchain.roots), shared_builds() / "bubblewrap")
 
 
 @lru_cache
 def _docker() -> Tools:
     sandbox = container(gpu=False)
-    return Tools(toolchain_in(sandbox, find_toolchain().architecture), sandbox)
+    toolchain = toolchain_in(sandbox, find_toolchain().architecture)
+    return Tools(toolchain, sandbox, shared_builds() / "docker")
 
 
 SANDBOXES = [

@@ -112,8 +112,8 @@ def remember_preamble(
 
 
 def may_be_kept(sandbox: Sandbox) -> bool:
-    """True if the toolchain is this machine's own: changes of an image's files would go unnoticed."""
-    return not sandbox.equipment.nvcc
+    """True if a change of the toolchain would be noticed: it is this machine's, or of a known image."""
+    return not sandbox.equipment.nvcc or bool(sandbox.equipment.image)
 
 
 def headers_and_own_text(unit: str) -> tuple[str, str]:
@@ -163,7 +163,7 @@ def store_preamble(
 ) -> None:
     """Keep what an empty unit is preprocessed to out of ``files``, plainly and with definitions (``-dD``)."""
     macros = "\n".join((*definitions(with_macros), ""))
-    preamble = Preamble(headers_and_own_text(text)[0], macros, states_of(files))
+    preamble = Preamble(headers_and_own_text(text)[0], macros, states_in(toolchain, files))
     write_entry(_preamble_path(folder, toolchain), marshal.dumps(tuple(preamble)))
 
 
@@ -180,8 +180,18 @@ def without_headers(command: tuple[str, ...]) -> tuple[str, ...] | None:
     return (*command[:at], "-imacros", MACROS, *command[at + 2 :])
 
 
+def toolchain_key(toolchain: Toolchain) -> tuple[str, ...]:
+    """What the headers of a toolchain depend on, beside their files, and the form in which they are kept."""
+    return builder_digest(), sys.version, toolchain.version, toolchain.host_version, toolchain.image
+
+
+def states_in(toolchain: Toolchain, files: Iterable[str]) -> list[tuple[str, int, int]]:
+    """Size and time of change of a toolchain's files; none of those of an image, which do not change."""
+    return [] if toolchain.image else states_of(files)
+
+
 def _preamble_path(folder: Path, toolchain: Toolchain) -> Path:
-    parts = (builder_digest(), sys.version, toolchain.version, toolchain.host_version, toolchain.preprocess)
+    parts = (*toolchain_key(toolchain), toolchain.preprocess)
     return folder / "headers" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.preamble"
 
 

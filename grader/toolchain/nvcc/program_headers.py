@@ -19,12 +19,11 @@ import hashlib
 import marshal
 import re
 import shlex
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.toolchain.nvcc import driver, headers
-from grader.toolchain.nvcc.cache import builder_digest, entry_lock, states_of, write_entry
+from grader.toolchain.nvcc.cache import entry_lock, states_of, write_entry
 from grader.toolchain.nvcc.source import SOURCE_NAME
 from grader.toolchain.nvcc.toolchain import planned
 from grader.toolchain.sandbox import Job
@@ -138,7 +137,7 @@ def remember(folder: Path, toolchain: Toolchain, call: Invocation, run: Callable
     with entry_lock(path):
         if load(folder, toolchain, call) is not None:
             return
-        header = _read(call, run)
+        header = _read(toolchain, call, run)
         if header is None:
             return
         for side in (header.host, header.device):
@@ -147,11 +146,11 @@ def remember(folder: Path, toolchain: Toolchain, call: Invocation, run: Callable
 
 
 def _path(folder: Path, toolchain: Toolchain, call: Invocation) -> Path:
-    parts = (builder_digest(), sys.version, toolchain.version, toolchain.host_version, call)
+    parts = (*headers.toolchain_key(toolchain), call)
     return folder / "headers" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.runtime"
 
 
-def _read(call: Invocation, run: Callable[[Job], Result]) -> RuntimeHeader | None:
+def _read(toolchain: Toolchain, call: Invocation, run: Callable[[Job], Result]) -> RuntimeHeader | None:
     """The header as nvcc reads it; None where a command fails, or the plan is none of those that we know."""
     compiling = (*call.nvcc, *call.options, "--keep")
     dry = run(Job((*compiling, "--dryrun"))).outcome
@@ -164,7 +163,8 @@ def _read(call: Invocation, run: Callable[[Job], Result]) -> RuntimeHeader | Non
     if not (host and device and behind):
         return None
     implied = sorted(headers.names_in(behind).union(_ON_THE_HOST))
-    return RuntimeHeader(host, device, implied, states_of(path for path in read if path.startswith("/")))
+    files = headers.states_in(toolchain, (path for path in read if path.startswith("/")))
+    return RuntimeHeader(host, device, implied, files)
 
 
 def _side(command: tuple[str, ...], run: Callable[[Job], Result]) -> HeaderSide | None:

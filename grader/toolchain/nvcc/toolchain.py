@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -86,6 +87,8 @@ class Toolchain:
     """The disassembler; empty where there is none, and then speed is not estimated."""
     absent: tuple[str, ...] = ()
     """Folders that headers would come from, too, if they were there."""
+    image: str = ""
+    """The image that it is in, by its digest; empty for one of this machine."""
 
 
 @frozen
@@ -121,7 +124,8 @@ def toolchain_in(sandbox: Sandbox, architecture: str = ARCHITECTURE) -> Toolchai
     """The toolchain that a sandbox brings along; raises ToolMissing where it does not work."""
     has = sandbox.equipment
     with sandbox.stage(Stage()) as inside:
-        return _examined(Within(inside), Path(has.nvcc), Path(has.compiler), architecture)
+        toolchain = _examined(Within(inside), Path(has.nvcc), Path(has.compiler), architecture)
+    return replace(toolchain, image=has.image)
 
 
 def _named_compiler(name: str) -> Path:

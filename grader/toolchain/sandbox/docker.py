@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -64,7 +65,7 @@ class DockerSandbox:
     @property
     def equipment(self) -> Equipment:
         """Paths of programs in the image."""
-        return self.image.equipment
+        return replace(self.image.equipment, image=self.image.id)
 
     @contextmanager
     def stage(self, stage: Stage) -> Iterator[_InContainer]:

@@ -126,6 +126,8 @@ class Equipment:
     compiler: str = ""
     python: str = ""
     sanitizer: str = ""
+    image: str = ""
+    """The image that these are in, by its digest: its files never change. Empty where that is not certain."""
 
 
 @frozen
