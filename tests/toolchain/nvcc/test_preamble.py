@@ -180,6 +180,24 @@ def test_in_an_image_nothing_is_exchanged(builds: Path) -> None:
     assert not any(sandbox.ways)
 
 
+def test_an_image_is_known_by_its_digest(tmp_path: Path) -> None:
+    """Its files need not be looked at, for they stay; of another image nothing is known."""
+
+    class WithImage(Recording):
+        equipment = Equipment(nvcc=str(find_toolchain().nvcc), image="sha256:1")
+
+    ways = []
+    for digest, end in (("sha256:1", "\n"), ("sha256:1", "//\n"), ("sha256:2", "//1\n")):
+        toolchain = replace(find_toolchain(), image=digest)
+        submission = Submission("ada", FILE, (KERNEL + end).encode(), "digest")
+        sandbox = WithImage()
+        assert build(submission, INTERFACE, sandbox=sandbox, toolchain=toolchain, cache=tmp_path).ok
+        ways.append(sandbox.ways[0])
+        preamble = headers.load_preamble(tmp_path, toolchain) or pytest.fail("nothing is kept")
+        assert preamble.files == []
+    assert ways == [False, True, False]
+
+
 @pytest.mark.parametrize(
     ("command", "changed"),
     [
