@@ -13,6 +13,7 @@ from grader.model import Submission
 from grader.toolchain.nvcc import Tools, find_toolchain, toolchain_in
 from grader.toolchain.sandbox.bubblewrap import BubblewrapSandbox
 from grader.toolchain.sandbox_choice import container
+from tests.builds import shared_builds
 from tests.bundled import bundled
 from tests.mistakes import mistake_file
 
@@ -39,12 +40,13 @@ MESSAGES = {
 
 def _bubblewrap() -> Tools:
     toolchain = find_toolchain()
-    return Tools(toolchain, BubblewrapSandbox(toolchain.roots))
+    return Tools(toolchain, BubblewrapSandbox(toolchain.roots), shared_builds() / "bubblewrap")
 
 
 def _docker() -> Tools:
     sandbox = container(gpu=False)
-    return Tools(toolchain_in(sandbox, find_toolchain().architecture), sandbox)
+    toolchain = toolchain_in(sandbox, find_toolchain().architecture)
+    return Tools(toolchain, sandbox, shared_builds() / "docker")
 
 
 @pytest.mark.parametrize("name", MESSAGES)
