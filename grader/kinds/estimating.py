@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Submission,
     )
     from grader.toolchain.nvcc import MachineCode, Tools
+    from grader.toolchain.nvcc.toolchain import Toolchain
 
 
 def device_for(plan: Plan) -> str:
@@ -113,7 +114,7 @@ def estimate_build(
         estimated = kind_of(assignment).estimating().estimated(request, built, code, compares=True)
         changes = _changes(baseline, estimated, partial(_unrolled, request, submission))
     except NotEstimatedError as problem:
-        is_own = problem.problem not in WRONG_AT_SHAPE and _solution_is_compared(request)
+        is_own = problem.problem not in WRONG_AT_SHAPE and solution_is_compared(request)
         return replace(empty, problem=problem.problem, details=problem.details, is_own_doubt=is_own)
     except Exception:  # noqa: BLE001 - what a model does not foresee must not cost a student the grade
         log_swallowed("the estimate of speed")
@@ -125,7 +126,7 @@ def estimate_build(
         kernels=((STUDENT, estimated.estimate), (timing.baseline, baseline)),
         changes=changes,
         compared=estimated.compared,
-        is_own_doubt=_is_doubtful(estimated) and _solution_is_compared(request),
+        is_own_doubt=_is_doubtful(estimated) and solution_is_compared(request),
     )
 
 
@@ -134,9 +135,10 @@ def _is_doubtful(estimated: Estimated) -> bool:
     return not estimated.compared or estimated.estimate.launches > 1
 
 
-def _solution_is_compared(request: EstimateRequest) -> bool:
+def solution_is_compared(request: EstimateRequest) -> bool:
     """True if the model solution is estimated at the shape, and its results there are compared and right."""
-    key = (request.assignment.digest, request.seed, request.device, request.timing.shape)
+    asked = (request.assignment.digest, request.seed, request.device, request.timing.shape)
+    key = (*asked, request.tools.toolchain)  # without a disassembler nothing is estimated
     if key not in _compared_solutions:
         try:
             built = build_of_staff(request.assignment, request.timing.solution or SOLUTION, request.tools)
@@ -204,8 +206,8 @@ _baselines: dict[tuple[str, int, str, Named[int]], KernelEstimate] = {}
 """Estimates made in this process, by assignment, seed, device and shape: a class needs them each time."""
 
 
-_compared_solutions: dict[tuple[str, int, str, Named[int]], bool] = {}
-"""What `_solution_is_compared` says, by the same; it is asked only in doubt."""
+_compared_solutions: dict[tuple[str, int, str, Named[int], Toolchain], bool] = {}
+"""What `solution_is_compared` says, by the same; it is asked only in doubt."""
 
 
 def _baseline(request: EstimateRequest) -> KernelEstimate:

@@ -11,7 +11,8 @@ import pytest
 from grader.base.errors import OurError
 from grader.grading.assignment import reference_folder
 from grader.kinds import estimating, pipeline
-from grader.kinds.estimating import build_of_staff, estimate_submission
+from grader.kinds.estimate_request import EstimateRequest
+from grader.kinds.estimating import build_of_staff, estimate_submission, solution_is_compared
 from grader.kinds.kernel import estimating as kernel_estimating
 from grader.model import DEVICES, Submission, Verdict
 from grader.running.estimate import ERROR_BOUND
@@ -138,9 +139,14 @@ def test_a_fault_of_ours_changes_nothing_but_the_estimate(
 
 
 def test_without_a_disassembler_there_is_no_estimate() -> None:
-    """The item is skipped, as it was before there were any."""
+    """The item is skipped, whatever the same process has estimated with one."""
+    plan = plan_of(by_estimate(small(ASSIGNMENT)))
+    timing = plan.assignment.timing
+    assert timing
+    request = EstimateRequest(plan.assignment, plan.seed, timing, tools(), timing.estimate_for)
+    assert solution_is_compared(request)
     bare = replace(tools(), toolchain=replace(tools().toolchain, nvdisasm=""))
-    grade = pipeline.grade(plan_of(by_estimate(small(ASSIGNMENT))), file(), bare)
+    grade = pipeline.grade(plan, file(), bare)
     assert grade.estimate is not None
     assert grade.estimate.problem == "no-disassembler"
     assert verdicts(grade)["speedup"] is Verdict.SKIP
