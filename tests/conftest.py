@@ -96,9 +96,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         _freeze()
         gc.freeze = gc.unfreeze = lambda: None
-        gc.set_threshold(
-            50_000, 20, 100
-        )  # tests make many small records; a twentieth of their time went there
+        gc.set_threshold(50_000, 20, 100)  # looking for garbage took a twentieth of the tests' time
         gc.enable()
 
 

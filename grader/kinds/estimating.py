@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from grader.toolchain.nvcc import MachineCode, Tools
     from grader.toolchain.nvcc.toolchain import Toolchain
 
+    _Key = tuple[str, int, str, Named[int], Toolchain]
+
 
 def device_for(plan: Plan) -> str:
     """The device that an assignment with something to time names."""
@@ -137,8 +139,7 @@ def _is_doubtful(estimated: Estimated) -> bool:
 
 def solution_is_compared(request: EstimateRequest) -> bool:
     """True if the model solution is estimated at the shape, and its results there are compared and right."""
-    asked = (request.assignment.digest, request.seed, request.device, request.timing.shape)
-    key = (*asked, request.tools.toolchain)  # without a disassembler nothing is estimated
+    key = _key(request)
     if key not in _compared_solutions:
         try:
             built = build_of_staff(request.assignment, request.timing.solution or SOLUTION, request.tools)
@@ -202,19 +203,25 @@ def baseline_estimates(plan: Plan, tools: Tools) -> Named[KernelEstimate]:
     return tuple(estimates)
 
 
-_baselines: dict[tuple[str, int, str, Named[int]], KernelEstimate] = {}
-"""Estimates made in this process, by assignment, seed, device and shape: a class needs them each time."""
+_baselines: dict[_Key, KernelEstimate] = {}
+"""Estimates made in this process: a class needs them each time."""
 
 
-_compared_solutions: dict[tuple[str, int, str, Named[int], Toolchain], bool] = {}
-"""What `solution_is_compared` says, by the same; it is asked only in doubt."""
+_compared_solutions: dict[_Key, bool] = {}
+"""What `solution_is_compared` says; it is asked only in doubt."""
+
+
+def _key(request: EstimateRequest) -> _Key:
+    """What an estimate of a file of the staff's depends on: without a disassembler there is none."""
+    assignment, shape = request.assignment, request.timing.shape
+    return assignment.digest, request.seed, request.device, shape, request.tools.toolchain
 
 
 def _baseline(request: EstimateRequest) -> KernelEstimate:
     """The baseline's time: from its source, or as it was recorded."""
     assignment, timing = request.assignment, request.timing
     if recorded_counters(assignment) is None:
-        key = (assignment.digest, request.seed, request.device, timing.shape)
+        key = _key(request)
         if key not in _baselines:
             _baselines[key] = _cached_baseline(request)
         return _baselines[key]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +21,11 @@ from grader.model import (
     Submission,
     Verdict,
 )
-from grader.toolchain.nvcc import Tools, build_program, find_toolchain, toolchain_in
+from grader.toolchain.nvcc import Tools, build_program, find_toolchain
 from grader.toolchain.sandbox import LocalSandbox
-from grader.toolchain.sandbox.bubblewrap import BubblewrapSandbox
-from grader.toolchain.sandbox_choice import container
 from tests.builds import shared_builds
 from tests.bundled import read_table
+from tests.sandboxed import in_bubblewraps, in_containers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,23 +106,10 @@ def _local() -> Tools:
     return Tools(find_toolchain(), LocalSandbox(), shared_builds())
 
 
-@lru_cache
-def _bubblewrap() -> Tools:
-    toolchain = find_toolchain()
-    return Tools(toolchain, BubblewrapSandbox(toolchain.roots), shared_builds() / "bubblewrap")
-
-
-@lru_cache
-def _docker() -> Tools:
-    sandbox = container(gpu=False)
-    toolchain = toolchain_in(sandbox, find_toolchain().architecture)
-    return Tools(toolchain, sandbox, shared_builds() / "docker")
-
-
 SANDBOXES = [
     pytest.param(_local, marks=pytest.mark.slow, id="local"),
-    pytest.param(_bubblewrap, marks=(pytest.mark.docker, pytest.mark.slow), id="bubblewrap"),
-    pytest.param(_docker, marks=(pytest.mark.docker, pytest.mark.slow), id="docker"),
+    pytest.param(in_bubblewraps, marks=(pytest.mark.docker, pytest.mark.slow), id="bubblewrap"),
+    pytest.param(in_containers, marks=(pytest.mark.docker, pytest.mark.slow), id="docker"),
 ]
 
 

@@ -10,18 +10,16 @@ import pytest
 from grader.grading.assignment import staff_folder
 from grader.kinds import pipeline
 from grader.model import Submission
-from grader.toolchain.nvcc import Tools, find_toolchain, toolchain_in
-from grader.toolchain.sandbox.bubblewrap import BubblewrapSandbox
-from grader.toolchain.sandbox_choice import container
-from tests.builds import shared_builds
 from tests.bundled import bundled
 from tests.mistakes import mistake_file
+from tests.sandboxed import in_bubblewraps, in_containers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from grader.model import Grade
+    from grader.toolchain.nvcc import Tools
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -38,19 +36,8 @@ MESSAGES = {
 """By assignment and mistake, how the message of its item `host` begins."""
 
 
-def _bubblewrap() -> Tools:
-    toolchain = find_toolchain()
-    return Tools(toolchain, BubblewrapSandbox(toolchain.roots), shared_builds() / "bubblewrap")
-
-
-def _docker() -> Tools:
-    sandbox = container(gpu=False)
-    toolchain = toolchain_in(sandbox, find_toolchain().architecture)
-    return Tools(toolchain, sandbox, shared_builds() / "docker")
-
-
 @pytest.mark.parametrize("name", MESSAGES)
-@pytest.mark.parametrize("make_tools", [_bubblewrap, _docker])
+@pytest.mark.parametrize("make_tools", [in_bubblewraps, in_containers])
 def test_host_code_reaches_its_device_out_of_a_sandbox(make_tools: Callable[[], Tools], name: str) -> None:
     """The solution has full marks; a mistake of the host is reported with its line."""
     tools, assignment = make_tools(), bundled(name)

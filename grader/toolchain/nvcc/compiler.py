@@ -40,7 +40,7 @@ _PREPROCESSOR_OPTIONS = (
     "-fno-diagnostics-show-caret",
     f"-fmax-errors={diagnostics.MOST_FINDINGS + 5}",
 )
-LIMITS_OF_TOOLS = {Status.TIME, Status.MEMORY, Status.OUTPUT}
+_LIMITS = {Status.TIME, Status.MEMORY, Status.OUTPUT}
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _DISK_FULL = re.compile(rb"No space left on device|Disk quota exceeded")
 _NO_PROCESS = b"Resource temporarily unavailable"
@@ -163,8 +163,7 @@ class Compiler:
             return None
         files = (*self.sources, (f"{UNIT}.cu", wrapper), fast.macros)
         result = self._run("preprocess", self._preprocessing(fast.command, files))
-        if result.outcome.status in LIMITS_OF_TOOLS:
-            self._check_limits(result.outcome)  # with headers it would take no less
+        self._require_end(result.outcome)
         text, dependencies = result.file(PREPROCESSED), result.file(DEPENDENCIES)
         if not result.outcome.ok or result.outcome.stderr or text is None or dependencies is None:
             return None
@@ -276,6 +275,11 @@ class Compiler:
         result = self.sandbox.run(job)
         self.seconds[step] = self.seconds.get(step, 0.0) + result.outcome.seconds
         return result
+
+    def _require_end(self, outcome: Outcome) -> None:
+        """Refuse a file that reaches a limit without all headers: with them it would take no less."""
+        if outcome.status in _LIMITS:
+            self._check_limits(outcome)
 
     def _check_limits(self, outcome: Outcome) -> None:
         """Raise for a step that did not end by itself: CompileRefused, or OurError where it is our fault."""

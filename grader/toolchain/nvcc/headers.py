@@ -123,7 +123,7 @@ def headers_and_own_text(unit: str) -> tuple[str, str]:
 
 
 def load_preamble(folder: Path, toolchain: Toolchain) -> Preamble | None:
-    """The preamble that is kept for a toolchain of this machine; None without one, or where files changed."""
+    """The preamble that is kept for a toolchain; None without one, or where files changed."""
     stored = stored_entry(_preamble_path(folder, toolchain))
     preamble = None if stored is None else Preamble(*stored)
     return preamble if preamble and preamble.files == states_of(path for path, *_ in preamble.files) else None
@@ -162,8 +162,7 @@ def store_preamble(
     folder: Path, toolchain: Toolchain, text: str, with_macros: str, files: Iterable[str]
 ) -> None:
     """Keep what an empty unit is preprocessed to out of ``files``, plainly and with definitions (``-dD``)."""
-    macros = "\n".join((*definitions(with_macros), ""))
-    preamble = Preamble(headers_and_own_text(text)[0], macros, states_in(toolchain, files))
+    preamble = Preamble(headers_and_own_text(text)[0], macros_in(with_macros), states_in(toolchain, files))
     write_entry(_preamble_path(folder, toolchain), marshal.dumps(tuple(preamble)))
 
 
@@ -195,7 +194,12 @@ def _preamble_path(folder: Path, toolchain: Toolchain) -> Path:
     return folder / "headers" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.preamble"
 
 
-def definitions(text: str) -> Iterator[str]:
+def macros_in(text: str) -> str:
+    """The definitions of macros in a text that was preprocessed with them (``-dD``)."""
+    return "\n".join((*_definitions(text), ""))
+
+
+def _definitions(text: str) -> Iterator[str]:
     """The directives that define macros, between markers that say which of them are from system headers."""
     file, system, was_system = "", False, False
     for line in text.split("\n"):

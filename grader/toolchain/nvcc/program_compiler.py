@@ -16,8 +16,9 @@ from grader.base.records import frozen
 from grader.model import FindingCode
 from grader.toolchain.nvcc import diagnostics, driver, function, headers, openmp, program_headers
 from grader.toolchain.nvcc.cache import is_writable
-from grader.toolchain.nvcc.compiler import LIMITS_OF_TOOLS, PREPROCESSED, Compiler
+from grader.toolchain.nvcc.compiler import PREPROCESSED, Compiler
 from grader.toolchain.nvcc.diagnostics import CompileRefused
+from grader.toolchain.nvcc.program_headers import NOTED, READ
 from grader.toolchain.nvcc.runtime import OBJECT as STAND_IN
 from grader.toolchain.nvcc.source import EARLIER_CUDA, SOURCE_NAME, harmless, line_count, part, problem
 from grader.toolchain.nvcc.toolchain import PTX, UNIT
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 OBJECT, PROGRAM, _ARCHIVE = f"{UNIT}.o", f"{UNIT}.out", "units.a"
 _KEPT_PTX, _KEPT_UNIT = (SOURCE_NAME.removesuffix("cu") + ending for ending in ("ptx", "cpp1.ii"))
 """The device code as it goes into the object file, and what it is made of: nvcc keeps both if asked."""
-_READ, _ASSEMBLED = f"{UNIT}.d", f"{UNIT}.asm.d"
+_ASSEMBLED = f"{UNIT}.asm.d"
 
 _LANGUAGE = ("-std=c++17", "-O2", "-lineinfo")
 _HOST_OPTIONS = (
@@ -51,9 +52,6 @@ _HOST_OPTIONS = (
 _EMULATED_LANGUAGE = ("-std=c++17", "-O1", "-lineinfo")
 _EMULATED_HOST_OPTIONS = ("-fno-crossjumping", "-fno-tree-tail-merge", "-fno-optimize-sibling-calls")
 """Options that give every call of a program for the emulator its own line: merged ends would share one."""
-
-_NOTED = ("SUNPRO_DEPENDENCIES", _READ)
-"""Variable for the file to which preprocessors add what they read (GCC manual, "Environment Variables")."""
 
 _RELAXED, _LAMBDAS = "--expt-relaxed-constexpr", "--extended-lambda"
 """Options of many makefiles that no program can ask for by itself: device code may call ``constexpr``
@@ -124,18 +122,13 @@ class ProgramCompiler(Compiler):
         header = program_headers.load(cache, self.toolchain, call)
         if header is None:
             return None
-        argv, macros, wanted = program_headers.own_text_job(header)
-        result = self._run("preprocess", Job(argv, (*self.sources, *macros), wanted, self.limits))
-        self._require_end(result.outcome)
-        own = tuple(result.file(name) for name in wanted)
-        if not result.outcome.ok or None in own:
+        own = self._run("preprocess", program_headers.own_text_job(header, self.sources, self.limits))
+        self._require_end(driver.revealed(own.outcome))
+        reduced = program_headers.reduced(header, own, cache)
+        if reduced is None:
             return None
-        host, device = ((text or b"").decode("latin-1") for text in own)
-        less = program_headers.reduced(header, (host, device), cache)
-        if less is None:
-            return None
-        result = self._compile_program(call, ((program_headers.HEADER, less),))
-        self._require_end(result.outcome)
+        result = self._compile_program(call, ((program_headers.HEADER, reduced),))
+        self._require_end(driver.revealed(result.outcome))
         self._check_files(result)
         messages = self._messages(result.outcome)
         code = result.file(OBJECT)
@@ -147,12 +140,6 @@ class ProgramCompiler(Compiler):
     def _messages(outcome: Outcome) -> tuple[Message, ...]:
         """The errors and warnings of all tools but nvcc itself."""
         return diagnostics.read_messages(driver.without_own_words(_text(outcome.stdout + outcome.stderr)))
-
-    def _require_end(self, outcome: Outcome) -> None:
-        """Refuse a file that reaches a limit: with the whole header it would take no less."""
-        ended = driver.revealed(outcome)
-        if ended.status in LIMITS_OF_TOOLS:
-            self._check_limits(ended)
 
     def _compiled_whole(self, call: Invocation) -> Compiled:
         """The object file, and the messages of the tools, with the whole of CUDA's header."""
@@ -173,13 +160,13 @@ class ProgramCompiler(Compiler):
         return Compiled(code, result.file(_KEPT_PTX), result.file(_KEPT_UNIT), messages)
 
     def _compile_program(self, call: Invocation, files: Named[bytes] = ()) -> Result:
-        """Nvcc at work on the source, with ``files`` beside it."""
+        """Run nvcc on the source, with ``files`` beside it."""
         label = f"-fdebug-prefix-map={SOURCE_NAME}={self.label}"
         labelled = ("-Xcompiler", label) if self.label != SOURCE_NAME else ()
         kept = (_KEPT_PTX, _KEPT_UNIT) if self.emulated and self.language == "cu" else ()
         argv = (*call.nvcc, *call.options, *labelled, *(("--keep",) if kept else ()))
-        wanted = (OBJECT, _READ, _ASSEMBLED, *kept)
-        return self._run("compile", Job(argv, (*self.sources, *files), wanted, self.limits, (_NOTED,)))
+        wanted = (OBJECT, READ, _ASSEMBLED, *kept)
+        return self._run("compile", Job(argv, (*self.sources, *files), wanted, self.limits, (NOTED,)))
 
     def _may_have_less(self) -> bool:
         """True if nothing in the program could show that parts of CUDA's header are missing.
@@ -271,7 +258,7 @@ class ProgramCompiler(Compiler):
 
     def _check_files(self, result: Result) -> str:
         """Refuse a file that read a foreign one; gives what the preprocessors noted."""
-        noted = _text(result.file(_READ))
+        noted = _text(result.file(READ))
         lists = (noted, _text(result.file(_ASSEMBLED)))
         read = (path for path in driver.files_read(lists) if path not in (self.label, program_headers.HEADER))
         foreign = [path for path in read if self.files.is_foreign(path)]

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.toolchain.nvcc import driver, headers
 from grader.toolchain.nvcc.cache import entry_lock, states_of, write_entry
 from grader.toolchain.nvcc.source import SOURCE_NAME
-from grader.toolchain.nvcc.toolchain import planned
+from grader.toolchain.nvcc.toolchain import UNIT, planned
 from grader.toolchain.sandbox import Job
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from grader.model import Named
     from grader.toolchain.nvcc.toolchain import Toolchain
-    from grader.toolchain.sandbox import Result
+    from grader.toolchain.sandbox import Limits, Result
 
 HEADER = "cuda_runtime.h"
 
@@ -50,7 +50,10 @@ _ON_THE_HOST = ("exit", "cudaLaunchKernel")
 _NESTED = re.compile(r'^(# \d+ "[^"\n]*")( [12])', re.MULTILINE)
 """A marker with a flag that says where a file begins or ends: those that stay are no pairs."""
 
-_READ = ("SUNPRO_DEPENDENCIES", f"{_STEM}.d")
+_OWN_TEXTS = ("host.ii", "device.ii")
+
+READ = f"{UNIT}.d"
+NOTED = ("SUNPRO_DEPENDENCIES", READ)
 """Variable for the file to which preprocessors add what they read (GCC manual, "Environment Variables")."""
 
 
@@ -106,26 +109,30 @@ def load_newest(folder: Path) -> None:
                 headers.load_index(folder, side.text)
 
 
-def own_text_job(header: RuntimeHeader) -> tuple[tuple[str, ...], Named[bytes], tuple[str, ...]]:
-    """Command, files and wanted files of a job that preprocesses a file of a program for both sides."""
-    sides = {"host": header.host, "device": header.device}
-    argv = _one_after_another(_written(side.command, f"{name}.ii", name) for name, side in sides.items())
-    files = tuple((_macros_of(name), side.macros.encode("latin-1")) for name, side in sides.items())
-    return argv, files, ("host.ii", "device.ii")
+def own_text_job(header: RuntimeHeader, sources: Named[bytes], limits: Limits) -> Job:
+    """The job that preprocesses a file of a program for both sides; `reduced` takes its result."""
+    sides = (("host", header.host), ("device", header.device))
+    argv = _one_after_another(_written(side.command, f"{name}.ii", name) for name, side in sides)
+    macros = tuple((_macros_of(name), side.macros.encode("latin-1")) for name, side in sides)
+    return Job(argv, (*sources, *macros), _OWN_TEXTS, limits)
 
 
-def reduced(header: RuntimeHeader, own: tuple[str, str], folder: Path) -> bytes | None:
-    """The header for a program with these ``own`` texts (host's, device's); None where it has to be whole."""
+def reduced(header: RuntimeHeader, own: Result, folder: Path) -> bytes | None:
+    """The header for the program whose ``own`` texts a job left; None where it has to be whole."""
+    if not own.outcome.ok or any(own.file(name) is None for name in _OWN_TEXTS):
+        return None
     host, device = header.host, header.device
-    of_host = headers.without_unmentioned(host.text, own[0], folder, header.implied)
-    of_device = headers.without_unmentioned(device.text, own[1], folder)
+    of_host = headers.without_unmentioned(host.text, _text(own, "host.ii"), folder, header.implied)
+    of_device = headers.without_unmentioned(device.text, _text(own, "device.ii"), folder)
     if of_host is None or of_device is None:
         return None
     parts = (
         "#ifndef __CUDA_RUNTIME_H__\n#ifdef __CUDA_ARCH__",
-        *(_NESTED.sub(r"\1", of_device), device.macros),
+        _NESTED.sub(r"\1", of_device),
+        device.macros,
         "#else",
-        *(_NESTED.sub(r"\1", of_host), host.macros),
+        _NESTED.sub(r"\1", of_host),
+        host.macros,
         "#endif\n#endif\n",
     )
     return "\n".join(parts).encode("latin-1")
@@ -174,8 +181,8 @@ def _side(command: tuple[str, ...], run: Callable[[Job], Result]) -> HeaderSide 
     job = Job(_one_after_another(steps), ((SOURCE_NAME, b""),), ("text.ii", "macros.ii"))
     if exchanged is None or not (result := run(job)).outcome.ok:
         return None
-    macros = "\n".join((*headers.definitions(_text(result, "macros.ii")), ""))
-    return HeaderSide(exchanged, _text(result, "text.ii").partition(_OWN_TEXT)[0], macros)
+    text, macros = _text(result, "text.ii"), _text(result, "macros.ii")
+    return HeaderSide(exchanged, text.partition(_OWN_TEXT)[0], headers.macros_in(macros))
 
 
 def _text_behind_a_kernel(
@@ -187,10 +194,10 @@ def _text_behind_a_kernel(
     """
     preprocess = tuple("-E" if word == "-c" else word for word in last)
     argv = _one_after_another((compiling, _written(preprocess, "behind.ii")))
-    job = Job(argv, ((SOURCE_NAME, _KERNEL),), ("behind.ii", _READ[1]), environment=(_READ,))
+    job = Job(argv, ((SOURCE_NAME, _KERNEL),), ("behind.ii", READ), environment=(NOTED,))
     result = run(job)
     text = _text(result, "behind.ii").partition(_ADDED)[2]
-    return text if result.outcome.ok else "", driver.files_read((_text(result, _READ[1]),))
+    return text if result.outcome.ok else "", driver.files_read((_text(result, READ),))
 
 
 def _text(result: Result, name: str) -> str:
