@@ -16,7 +16,7 @@ from grader.base.errors import OurError, UsageError
 from grader.grading.assignment import expand_cases, reference_folder
 from grader.grading.oracle import load_oracle
 from grader.kinds.comparing.arrays import compared, verify
-from grader.kinds.host_runs.running import merged
+from grader.kinds.host_runs.merging import merged
 from grader.model import (
     CaseEvidence,
     Comparison,

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.grading.checks.text import STREAMS
-from grader.model import Assignment, Case, CasePlan, Visibility
+from grader.model import Assignment, Case, CasePlan, OutputJudge, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,8 +94,9 @@ def execution_digests(
     for item in assignment.rubric:
         looked_at = [case for case in cases if item.looks_at(case)]
         pieces += _needs_of_item(item, looked_at, counted=assignment.interface.counts_traffic)
-    if timed and assignment.interface.runs_on_both:
-        pieces.append(("who decides about undefined outputs", assignment.undefined_outputs))
+    judge = assignment.undefined_outputs
+    if timed and (assignment.interface.runs_on_both or judge is not OutputJudge.EMULATOR):
+        pieces.append(("who decides about undefined outputs", judge))
     if timed and any(item.check == "speedup" for item in assignment.rubric):
         measured = assignment.timing and replace(assignment.timing, estimate_for="")
         pieces.append(("what is timed", _digest(measured)))

@@ -299,7 +299,7 @@ def assignment_record(
         reference_digest=reference_digest,
         feedback=feedback,
         advice=not isinstance(file, KernelFile | FunctionFile) or file.advice,
-        undefined_outputs=file.undefined_outputs if isinstance(file, KernelFile) else OutputJudge.EMULATOR,
+        undefined_outputs=OutputJudge.EMULATOR if isinstance(file, AnswersFile) else file.undefined_outputs,
     )
 
 

@@ -241,6 +241,7 @@ class FunctionFile(AssignmentFile):
     cases: Annotated[list[AnyCase], Field(min_length=1)]
     rubric: Annotated[list[FunctionItem], Field(min_length=1)]
     timing: TimingPart | None = None
+    undefined_outputs: OutputJudge = OutputJudge.EMULATOR
 
 
 class ProgramFile(AssignmentFile):
@@ -250,3 +251,4 @@ class ProgramFile(AssignmentFile):
     submission: ProgramPart
     cases: Annotated[list[ProgramCase], Field(min_length=1)]
     rubric: Annotated[list[ProgramItem], Field(min_length=1)]
+    undefined_outputs: OutputJudge = OutputJudge.EMULATOR

@@ -26,6 +26,7 @@ from grader.grading.checks.traffic import TrafficCheck
 from grader.kinds import kind_of, not_built
 from grader.kinds.host_runs.builds import Builds, Ran, Trials, repaired
 from grader.kinds.host_runs.limits import THREADS, cpu_seconds, limits_of, shorter, with_launches
+from grader.kinds.host_runs.merging import WATCHED, decided, is_undefined, merged
 from grader.kinds.host_runs.on_emulator import EmulatedDevice, sums
 from grader.kinds.host_runs.too_large import STEPS_A_SECOND
 from grader.kinds.plan import size
@@ -38,6 +39,7 @@ from grader.model import (
     Finding,
     FindingCode,
     FindingKind,
+    OutputJudge,
     ProgramRun,
 )
 from grader.model.messages import clause, text_of
@@ -67,17 +69,6 @@ NAME, DEVICE = "host", "no GPU"
 
 PROGRAM = "program"
 """The executable's name in a run's folder; a program may print it (``argv[0]``)."""
-
-WATCHED = (
-    FindingKind.RACE,
-    FindingKind.BARRIER_DIVERGENCE,
-    FindingKind.UNDEFINED,
-    FindingKind.OUT_OF_BOUNDS,
-    FindingKind.MISALIGNED,
-    FindingKind.UNINITIALISED,
-    FindingKind.HOST,
-)
-"""Kinds of findings that only the emulator can make about a program."""
 
 _WATCHING = ("races", "memory", "host", "kernel-output", "streams", "structure", "traffic")
 """The checks that judge it."""
@@ -141,8 +132,13 @@ def _watched(plan: Plan, submission: Submission, tools: Tools, evidence: Evidenc
         reason = emulated.error or "the program does not build for the emulator"
         ran = Ran(_all_failed(plan.cases, reason), submission.file)
     looked_at = frozenset(check.compared_as for check in KernelOutputCheck.in_rubric(plan.assignment.rubric))
-    pairs = zip(evidence.cases, ran.cases, strict=True)
-    cases = tuple(merged(*pair, looked_at) for pair in pairs)
+    gpu_decides = plan.assignment.undefined_outputs is OutputJudge.GPU
+    cases = tuple(
+        merged(on_gpu, emulated, looked_at)
+        if gpu_decides or not is_undefined(emulated)
+        else decided(on_gpu, emulated)
+        for on_gpu, emulated in zip(evidence.cases, ran.cases, strict=True)
+    )
     return _with_structures(plan, replace(evidence, cases=cases), ran)
 
 
@@ -152,35 +148,6 @@ def _with_structures(plan: Plan, evidence: Evidence, ran: Ran) -> Evidence:
         return evidence
     visibly = ran.structures(ran.visibly) if plan.has_hidden_cases else None
     return replace(evidence, structures=ran.structures(ran.executed), visible_structures=visibly)
-
-
-def merged(case: CaseEvidence, emulated: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
-    """A case as it ran on a GPU, with what the emulator alone sees of it.
-
-    ``looked_at`` are the names of the arrays that kernels leave in device memory and items ask for.
-    """
-    reason = emulated.error or clause(emulated.too_much_work)
-    compared_here = {comparison.array for comparison in case.comparisons}
-    findings = tuple(
-        finding
-        for finding in emulated.findings
-        if finding.kind in WATCHED
-        or (finding.kind is FindingKind.WRONG_OUTPUT and finding.address in looked_at)
-    )
-    return replace(
-        case,
-        comparisons=(*case.comparisons, *(c for c in emulated.comparisons if c.array not in compared_here)),
-        findings=(*case.findings, *findings),
-        question=case.question or emulated.question,
-        too_much_work=case.too_much_work or emulated.too_much_work,
-        counters=emulated.counters,
-        uncounted=reason,
-        kernels=emulated.kernels,
-        launches=emulated.launches,
-        streams=emulated.streams,
-        staged_streams=emulated.staged_streams,
-        undecided=(*case.undecided, *((str(kind), reason) for kind in WATCHED if reason)),
-    )
 
 
 def nothing(plan: Plan, built: Build) -> Evidence:

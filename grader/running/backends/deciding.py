@@ -58,10 +58,10 @@ def undefined(prepared: PreparedCase, run: Run) -> UndefinedOutputs | None:
         elements = _elements(prepared, prepared.launch, run, findings)
     if elements is not None and not any(mask.any() for _, mask in elements):
         return None
-    return UndefinedOutputs(elements, any(map(_is_grave, findings)))
+    return UndefinedOutputs(elements, any(map(is_grave, findings)))
 
 
-def _is_grave(finding: Finding) -> bool:
+def is_grave(finding: Finding) -> bool:
     """True if it is an error for certain: values that some threads had not set may be where any is right."""
     return finding.severity is Severity.ERROR and finding.code is not FindingCode.UNSET_IN_SOME_THREADS
 

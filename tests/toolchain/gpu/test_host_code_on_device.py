@@ -38,6 +38,8 @@ ASSIGNMENTS = {name: bundled(name) for name in BY_CHANCE}
 MISTAKES = {name: mistakes(assignment) for name, assignment in ASSIGNMENTS.items()}
 FILES = [(name, file) for name, files in MISTAKES.items() for file in files]
 
+RACING = [(name, file) for name, file in FILES if "barrier" in file]
+
 
 @pytest.fixture(scope="module")
 def tools() -> Tools:
@@ -83,6 +85,18 @@ def test_a_mistake_loses_what_the_emulator_sees_on_a_device_too(
             lost.add(item.id)
     assert set(failed_items(grade)) <= expected | lost
     assert expected - set(BY_CHANCE[name]) <= set(failed_items(grade))
+
+
+@pytest.mark.parametrize(("name", "file"), RACING)
+def test_what_races_has_the_points_of_a_self_check(
+    plans: dict[str, Plan], tools: Tools, name: str, file: str
+) -> None:
+    """Its results are undefined, so the emulator decides about them, each time alike."""
+    emulated = pipeline.make_plan(ASSIGNMENTS[name], 3, tools, visible_only=False)
+    on_gpu, alone = (_graded(plan, tools, f"mistakes/{file}") for plan in (plans[name], emulated))
+    assert [(item.result.item.id, item.points) for item in on_gpu.items] == [
+        (item.result.item.id, item.points) for item in alone.items
+    ]
 
 
 @pytest.mark.parametrize(("source", "pointers"), [(ON_DEVICE, "device"), (ON_HOST, "host")])
