@@ -12,7 +12,7 @@ import numpy as np
 from grader.base.records import frozen, mutable
 from grader.model import Clause, Finding, FindingCode, FindingKind, Run, work_limit_reason
 from grader.model.messages import worded
-from grader.simulation.emulator.core import CERTAIN, Attempt, NativeKernel
+from grader.simulation.emulator.core import CERTAIN, OUT_OF_WORK, PAUSED, Attempt, NativeKernel
 from grader.simulation.emulator.finding_store import with_races
 from grader.simulation.emulator.linking.linker import link_hoisting
 from grader.simulation.emulator.linking.program import Program, reserved_bytes_of
@@ -75,7 +75,7 @@ STEPS = 1_000_000
 
 
 LOOKED_AT = 4_000
-"""Work in which the interpreter looks whether a launch hangs of which a block takes long."""
+"""Work in which the interpreter looks whether a block that takes long hangs."""
 
 MOST_SPINNING = 50_000
 """Work that warps one after another may take beside their own work, waiting for each other."""
@@ -179,9 +179,10 @@ class Kernel:
             outputs=outputs,
         )
         try:
-            clean = self._clean(launch, arguments, steps, options)
+            clean, suspect = self._clean(launch, arguments, steps, options)
             if clean is not None:
                 return replace(clean, seconds=time.perf_counter() - began)
+            options = replace(options, suspect=suspect)
             execution, result = self._attempt(launch, arguments, steps, options)
         except VariablesTooLargeError as problem:
             return Run(findings=(_too_large(problem.bytes),), completed=False, launched=False)
@@ -196,27 +197,28 @@ class Kernel:
 
     def _clean(
         self, launch: Launch, arguments: tuple[Argument, ...], steps: int, options: LaunchOptions
-    ) -> Run | None:
-        """The launch on the native core; None where it may not be clean, or another observer looks on."""
+    ) -> tuple[Run | None, bool]:
+        """The launch on the native core; None where it may not be clean, or another observer looks on.
+
+        And true if one of its blocks takes long, so that it may never end.
+        """
         if self.interpreted or options.profile or self.linker is not link_hoisting:
-            return None
+            return None, False
         touched = [observer for observer in options.observers if isinstance(observer, TouchedBytes)]
         if len(touched) < len(options.observers):
-            return None
-        looked: Run | None = None
+            return None, False
 
-        def goes_on() -> bool:
-            nonlocal looked  # the interpreter sees soon that a loop never ends; the core would go round in it
-            if looked is None:
-                _, looked = self._attempt(launch, arguments, LOOKED_AT, options)
-            return not (looked.findings or looked.completed or self.time_is_up())
+        def goes_on(block: int) -> bool:
+            # The interpreter sees soon that a loop never ends; the core would go round in it.
+            _, looked = self._attempt(launch, arguments, LOOKED_AT, replace(options, block=block))
+            return not (looked.findings or self.time_is_up())
 
         clean, attempt = self._natively(launch, arguments, steps, options, goes_on, *touched)
         if attempt.is_too_large and not self.time_is_up():
             beginning = replace(options, taken=attempt.work)
             _, looked = self._attempt(launch, arguments, min(steps, LOOKED_AT), beginning)
-            return _given_up(looked, attempt)
-        return looked if looked and looked.completed and not looked.findings else clean
+            return _given_up(looked, attempt), False
+        return clean, attempt.reason in {PAUSED, OUT_OF_WORK}
 
     def is_clean(self, launch: Launch, arguments: tuple[Argument, ...], *, steps: int = STEPS) -> bool | None:
         """True if a launch has no findings though some of its barriers were taken away; False if it has.
@@ -227,7 +229,7 @@ class Kernel:
         if self.interpreted or not orders_by_whole_barriers(self.module):
             return None
         options = LaunchOptions(detect=True, races=True)
-        _, attempt = self._natively(launch, arguments, steps, options, lambda: False)
+        _, attempt = self._natively(launch, arguments, steps, options, lambda _: False)
         if attempt.clean or attempt.reason in CERTAIN:
             return attempt.clean
         return None
@@ -238,7 +240,7 @@ class Kernel:
         arguments: tuple[Argument, ...],
         steps: int,
         options: LaunchOptions,
-        goes_on: Callable[[], bool],
+        goes_on: Callable[[int], bool],
         touched: TouchedBytes | None = None,
     ) -> tuple[Run | None, Attempt]:
         """The launch if it ends clean, then with its bytes as ``touched``, and how the last attempt ended."""
@@ -401,6 +403,10 @@ class LaunchOptions:
     """False where the outputs of a launch that ends clean are not asked for."""
     taken: int = 0
     """Work that the core has done of a launch whose beginning the interpreter shows; 0 of others."""
+    block: int | None = None
+    """The one block that is run; None to run all of them."""
+    suspect: bool = False
+    """True if a block of it has been seen not to end soon."""
 
 
 class Execution:
@@ -459,11 +465,9 @@ class Execution:
     def run(self, steps: int) -> Run:
         """Run all blocks, chunk by chunk, until the end or for at most ``steps``."""
         completed, machine, total = True, None, math.prod(self.launch.grid)
-        together, started = self._together(), 0
         self.log.allowance.left, self.log.allowance.time_is_up = steps, self.time_is_up
-        chunks = range(0, total, together)
-        for first in chunks if self.priority is None else reversed(chunks):
-            blocks = min(together, total - first)
+        started = 0
+        for first, blocks in self._chunks():
             machine = self._machine(Geometry(self.launch, first, blocks))
             self.observer.began(machine)
             started += blocks
@@ -482,7 +486,8 @@ class Execution:
 
     def _run_chunk(self, machine: Machine, budget: int, *, later_blocks: bool) -> bool:
         """True if the blocks of a chunk came to their end; ``later_blocks``: others wait to be started."""
-        could_help = later_blocks and not self.all_at_once and self._fits_on_a_device()
+        alone = self.all_at_once or self.options.block is not None
+        could_help = later_blocks and not alone and self._fits_on_a_device()
         try:
             parameters = {name: dict(pieces) for name, pieces in self.layout.parameters.items()}
             Scheduler(
@@ -491,6 +496,7 @@ class Execution:
                 parameters,
                 budget,
                 later_blocks=could_help,
+                suspect_after=LOOKED_AT if self.options.suspect else None,
                 time_is_up=self.time_is_up,
             ).run()
         except HangError as hang:
@@ -514,6 +520,14 @@ class Execution:
                 self.too_much_work = work_limit_reason(stop.reason)
             return False
         return completed
+
+    def _chunks(self) -> list[tuple[int, int]]:
+        """The first block and the number of those that run side by side, in the order in which they run."""
+        if self.options.block is not None:
+            return [(self.options.block, 1)]
+        total, together = math.prod(self.launch.grid), self._together()
+        chunks = [(first, min(together, total - first)) for first in range(0, total, together)]
+        return chunks if self.priority is None else chunks[::-1]
 
     def _together(self) -> int:
         """Number of blocks that run side by side."""

@@ -6,6 +6,6 @@ caller runs the launch on the interpreter in NumPy, which says what is wrong and
 author, and a launch without findings costs little.
 """
 
-from grader.simulation.emulator.core.execution import CERTAIN, Attempt, NativeKernel
+from grader.simulation.emulator.core.execution import CERTAIN, OUT_OF_WORK, PAUSED, Attempt, NativeKernel
 
-__all__ = ["CERTAIN", "Attempt", "NativeKernel"]
+__all__ = ["CERTAIN", "OUT_OF_WORK", "PAUSED", "Attempt", "NativeKernel"]

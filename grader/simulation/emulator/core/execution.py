@@ -36,6 +36,9 @@ _RUNNING, _ENDED, _NOT_CLEAN, _TRACK, _OUT_OF_WORK, _PAUSED = range(6)
 OUT_OF_WORK = "out-of-work"
 """Reason of an attempt whose budget is spent."""
 
+PAUSED = "paused"
+"""Reason of an attempt that is given up as one of its blocks takes long."""
+
 REASONS = (
     "",
     "bounds",
@@ -68,6 +71,9 @@ WORK_UNIT = 256
 
 LONG_BLOCK = 80_000
 """Work of a block after which it is asked whether the launch goes on."""
+
+SUSPECT_BLOCK = 5_000
+"""The same for a kernel of which an earlier launch did not go on."""
 
 WORK_OF_BEGINNING = 16
 """Operations that laying out a warp counts as, as the core has it."""
@@ -109,6 +115,8 @@ class NativeKernel:
     _facts: tuple[int, int] | None = None
     tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
+    patience: int = LONG_BLOCK
+    """Work of a block after which it is asked whether a launch goes on."""
 
     def lowered(self, layout: Layout, *, exact: bool) -> Lowered | None:
         """The operations for a layout; None where the core does not execute the kernel."""
@@ -135,14 +143,14 @@ class NativeKernel:
         detect: bool,
         steps: int,
         time_is_up: Callable[[], bool] = lambda: False,
-        goes_on: Callable[[], bool] = lambda: True,
+        goes_on: Callable[[int], bool] = lambda _: True,
         touched: NDArray[np.bool_] | None = None,
     ) -> Attempt:
         """The launch on the memory of a layout.
 
         The bytes of global memory that it reads, writes and updates are set in the rows of ``touched``.
-        A block that has taken `LONG_BLOCK` may never end: the launch is given up unless ``goes_on``, which is
-        asked once.
+        A block that has taken as much work as its ``patience`` may never end: the launch is given up unless
+        ``goes_on``, which is asked once, with the index of the block.
         """
         lowered, core = self.lowered(layout, exact=not detect), library()
         if lowered is None or core is None:
@@ -162,6 +170,7 @@ class NativeKernel:
             reason = _given_up(core, machine, result, time_is_up, goes_on)
         finally:
             core.core_end(machine)
+        self.patience = SUSPECT_BLOCK if reason == PAUSED else LONG_BLOCK
         return Attempt(clean=False, reason=reason) if reason else self._attempt_of(result, handed)
 
     def facts(self) -> tuple[int, int]:
@@ -196,15 +205,15 @@ def _given_up(
     machine: int,
     result: CoreResult,
     time_is_up: Callable[[], bool],
-    goes_on: Callable[[], bool],
+    goes_on: Callable[[int], bool],
 ) -> str:
     """Run a machine to its end; the reason where it is given up before."""
     while (status := core.core_run(machine, SLICE, ctypes.byref(result))) in (_RUNNING, _PAUSED):
         if time_is_up():
             return "time"
         if status == _PAUSED:
-            if not goes_on():
-                return "paused"
+            if not goes_on(result.ended_blocks):
+                return PAUSED
             core.core_go_on(machine)
     return ""
 
@@ -253,7 +262,7 @@ class _Handed:
             detect=detect,
             grain_shift=shift,
             budget=budget,
-            patience=LONG_BLOCK * WORK_UNIT,
+            patience=kernel.patience * WORK_UNIT,
         )
 
     def mark(self, touched: NDArray[np.bool_] | None) -> None:

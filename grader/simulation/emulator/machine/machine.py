@@ -257,7 +257,9 @@ class Machine:
     executed: set[tuple[str, int]] = field(default_factory=set)
     """Instructions that lanes reached, as `Run.executed` has them."""
     changes: int = 0
-    """Number of changes by threads to memory that others may wait for."""
+    """Number of changes by threads that others may wait for: to memory, at barriers, by their end."""
+    gatherings: int = 0
+    """Those of `changes` that only let threads go on that had waited for each other."""
     compares_stores: bool = False
     """True if a store of the value that is already there is no change; otherwise each store counts as one."""
     waiting: list[Waiting] = field(default_factory=list)
@@ -389,6 +391,11 @@ class Machine:
             Group(group.frame, group.pc, taken, group.turn),
             Group(group.frame, group.pc, others, group.turn),
         )
+
+    def gather(self) -> None:
+        """Threads that waited for each other go on."""
+        self.changes += 1
+        self.gatherings += 1
 
     def exit(self, group: Group) -> None:
         """The lanes of a group end."""

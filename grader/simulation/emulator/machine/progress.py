@@ -103,15 +103,15 @@ class Watch:
         """True if some thread never ends; ``go_on`` runs for some steps, returns true if any still runs."""
         states: set[tuple[object, ...]] = set()
         m.compares_stores = True
-        changes = m.changes
+        changes = m.changes - m.gatherings
         for look in range(_LOOKS):
             if look and not go_on(self.between + look * _LONGER):
                 return False
             if any(map(partial(_counts_away, m), self._groups()[:_MOST_GROUPS])):
                 return True
-            if m.changes != changes:
+            if m.counted or m.changes - m.gatherings != changes:
                 states.clear()
-                changes = m.changes
+                changes = m.changes - m.gatherings
             state = tuple(_state(m, group) for group in self._groups()[: _MOST_GROUPS + 1])
             if state in states and len(state) <= _MOST_GROUPS:
                 return True
@@ -174,7 +174,7 @@ def _state(m: Machine, group: Group) -> tuple[object, ...]:
     """Position of the lanes of a group, and all that they hold of their own."""
     lanes = np.arange(m.size) if group.lanes is None else group.lanes
     frame: Frame | None = group.frame
-    state: list[object] = [group.pc, lanes.tobytes()]
+    state: list[object] = [group.pc, lanes.tobytes(), _waits(m, group)]
     while frame is not None:
         state += [frame.code.function.name, frame.return_pc, frame.local]
         state += [_lane_bytes(m, value, lanes) for value in frame.registers]
@@ -184,6 +184,13 @@ def _state(m: Machine, group: Group) -> tuple[object, ...]:
         frame = frame.caller
     own = m.local.bytes.reshape(m.size, -1) if m.local_bytes else m.local.bytes.reshape(1, -1)
     return (*state, own[lanes if m.local_bytes else slice(None)].tobytes())
+
+
+def _waits(m: Machine, group: Group) -> bool:
+    """True if a group waits at a barrier or for other lanes of its warps."""
+    return any(waiting.group is group for waiting in m.waiting) or any(
+        parked.frame is group.frame and parked.lanes is group.lanes for parked in m.parked
+    )
 
 
 def _lane_bytes(m: Machine, value: Value | None, lanes: NDArray[np.intp]) -> bytes:

@@ -77,7 +77,8 @@ class Scheduler:
     """Runs a chunk of blocks, with at most ``budget`` of work.
 
     ``later_blocks``: there are blocks that a device could have started beside these. Once ``time_is_up``
-    returns true, the blocks are given up, too: no caller waits for them any more.
+    returns true, the blocks are given up, too: no caller waits for them any more. After ``suspect_after``
+    steps it is looked, once, whether some thread never ends.
     """
 
     def __init__(
@@ -88,9 +89,11 @@ class Scheduler:
         budget: int,
         *,
         later_blocks: bool,
+        suspect_after: int | None = None,
         time_is_up: Callable[[], bool] = lambda: False,
     ) -> None:
         self.m, self.budget, self.later_blocks, self.time_is_up = m, budget, later_blocks, time_is_up
+        self.suspect_after = suspect_after
         frame = Frame(entry, [None] * entry.register_count, parameters, 0)
         _execute_hoisted(m, frame)
         self.ready = [Group(frame, 0, None)]
@@ -105,9 +108,12 @@ class Scheduler:
         while self._round():
             if self.m.steps >= self._look_at and any(group.seen >= 0 for group in self.ready):
                 self._look_for_hangs()
+            if self.suspect_after is not None and self.m.steps > self.suspect_after:
+                self.suspect_after = None
+                if self._never_ends():
+                    raise HangError(self.ready)
             if self.m.work > self.budget:
-                never_ends = Watch(self._groups).never_ends(self.m, self._go_on)
-                raise HangError(self.ready) if never_ends else TooMuchWorkError(self.ready)
+                raise HangError(self.ready) if self._never_ends() else TooMuchWorkError(self.ready)
             if self.time_is_up():
                 raise TooMuchWorkError(self.ready)
 
@@ -139,6 +145,14 @@ class Scheduler:
             raise LaterBlocksNeededError
         if kind is not None:
             raise HangError(self.ready)
+
+    def _never_ends(self) -> bool:
+        """True if some thread is seen never to end; run some more steps for it."""
+        most = self._most_work
+        try:
+            return Watch(self._groups).never_ends(self.m, self._go_on)
+        finally:
+            self._most_work = most
 
     def _go_on(self, steps: int) -> bool:
         """Run for ``steps`` more steps, or some more work; False if all came to their end."""

@@ -147,7 +147,7 @@ def _let_go(m: Machine, parts: Iterable[Parked], present: NDArray[np.uint32]) ->
     joined = _joined_parts(parts)
     if not joined:
         return []
-    m.changes += 1
+    m.gather()
     operation = joined[0].operation
     table = np.full((m.warps, WARP), operation.absent, joined[0].offered.dtype)
     for part in joined:
@@ -231,7 +231,7 @@ def release(m: Machine, *, only_complete: bool = False) -> list[Group]:
         return []
     if _whole_chunk_waits(m):
         m.observer.interval_ended(m, None)
-        m.changes += 1
+        m.gather()
         return [m.waiting.pop().group]
     arrivals = [_BarrierArrival(m, waiting) for waiting in (*m.counted, *m.waiting)]
     expected = np.maximum.reduce([arrival.expected for arrival in arrivals])
@@ -311,7 +311,7 @@ def _release_complete(
     whole_block: NDArray[np.intp],
 ) -> list[Group]:
     _observe_order(m, arrivals, complete, whole_block)
-    m.changes += 1
+    m.gather()
     released, m.waiting, m.counted = list[Group](), [], []
     for arrival in arrivals:
         waiting, group = arrival.waiting, arrival.waiting.group

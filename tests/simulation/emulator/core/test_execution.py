@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 import pytest
 
-from grader.model import Argument, Launch
+from grader.model import Argument, FindingKind, Launch
 from grader.model.messages import clause
 from grader.simulation.emulator.core import NativeKernel
-from grader.simulation.emulator.core.execution import WORK_UNIT
+from grader.simulation.emulator.core.execution import LONG_BLOCK, SUSPECT_BLOCK, WORK_UNIT
 from grader.simulation.emulator.core.library import codes, library
 from grader.simulation.emulator.launch import LOOKED_AT, STEPS, Execution, Kernel
 from grader.simulation.emulator.memory.layout import lay_out
@@ -24,6 +24,7 @@ from tests.simulation.emulator import nvcc
 if TYPE_CHECKING:
     from grader.model import Run
     from grader.simulation.emulator.core import Attempt
+    from grader.simulation.emulator.memory.layout import Layout
     from grader.simulation.ptx import Module
 
 SOURCE = Path(__file__).with_name("kernels.cu").read_text()
@@ -318,3 +319,42 @@ def test_the_interpreter_only_shows_where_a_launch_is_that_is_too_much_work(
     assert part.work == steps
     assert part.ended_work == pytest.approx(steps, rel=0.1)
     assert f"after {steps:,} steps" in clause(part.too_much_work)
+
+
+def test_a_loop_without_an_end_is_seen_in_its_block_and_sooner_in_the_next_launch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The interpreter looks at the block that takes long alone: of many, each would take few steps."""
+    source = """
+    extern "C" __global__ void rounds(float* B, int n) {
+        __shared__ float tile[256];
+        float sum = 0.0f;
+        for (int i = 0; i < n; i += blockIdx.x == 5 ? 0 : 1) {
+            tile[threadIdx.x] = i;
+            __syncthreads();
+            sum = tile[255 - threadIdx.x];
+            __syncthreads();
+        }
+        B[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+    }
+    """
+    looks: list[tuple[int | None, int]] = []
+    interpreted, attempted, work = Execution.run, NativeKernel.attempt, []
+
+    def looked(execution: Execution, steps: int) -> Run:
+        looks.append((execution.options.block, steps))
+        return interpreted(execution, steps)
+
+    def counted(kernel: NativeKernel, launch: Launch, layout: Layout, **options: Any) -> Attempt:  # noqa: ANN401
+        work.append(kernel.patience)
+        return attempted(kernel, launch, layout, **options)
+
+    monkeypatch.setattr(Execution, "run", looked)
+    monkeypatch.setattr(NativeKernel, "attempt", counted)
+    kernel = Kernel(nvcc.compile_one(source), "rounds")
+    values = Argument("B", "out", np.zeros(64 * 256, np.float32)), Argument("n", "value", np.int32(4))
+    for _ in range(2):
+        run = kernel.run(Launch((64, 1, 1), (256, 1, 1)), values, detect=True)
+        assert [(finding.kind, finding.line) for finding in run.findings] == [(FindingKind.TIMEOUT, 7)]
+    assert looks == [(5, LOOKED_AT), (None, STEPS)] * 2
+    assert work == [LONG_BLOCK, SUSPECT_BLOCK]
