@@ -88,6 +88,8 @@ class Interleaved:
         self.threads: list[Thread] = []
         self.blocks: dict[Thread, int] = {}
         self._going: dict[Thread, Iterator[Instruction]] = {}
+        self._waiting: set[Thread] = set()
+        self._may_release = True  # some thread came to a barrier, or ended, since barriers were looked at
         size = launch.block[0] * launch.block[1] * launch.block[2]
         for block, index in enumerate(indices(launch.grid)):
             memory, addresses = _shared(module, self.function, arrays, launch.shared_bytes)
@@ -110,7 +112,7 @@ class Interleaved:
     def run(self, choose: Callable[[int], int]) -> bool:
         """Run to the end; ``choose`` gives a number below its argument. False if a thread waits for ever."""
         while self._going:
-            ready = [thread for thread in self._going if not _waits(thread)]
+            ready = [thread for thread in self._going if thread not in self._waiting]
             if not ready:
                 if not self._release():
                     return False
@@ -120,14 +122,20 @@ class Interleaved:
             thread = ready[choose(len(ready))]
             self._perform(thread)
             self._advance(thread)
-            self._release()
+            if self._may_release:
+                self._release()
         return True
 
     def _advance(self, thread: Thread) -> None:
         thread.waits_for = next(self._going[thread], None)
+        self._waiting.discard(thread)
         if thread.waits_for is None:
             del self._going[thread]
             self.trace.ended[thread.linear] = len(self.trace.operations)
+            self._may_release = True
+        elif _is_barrier(thread.waits_for):
+            self._waiting.add(thread)
+            self._may_release = True
 
     def _perform(self, thread: Thread) -> None:
         ins = thread.waits_for
@@ -151,14 +159,17 @@ class Interleaved:
     def _release(self) -> bool:
         """Let those go whose barrier is complete."""
         looked_at: set[tuple[int, int | None]] = set()
-        for thread in filter(_waits, self._going):
+        for thread in self._going:
+            if thread not in self._waiting:
+                continue
             barrier = self._barrier(thread)
             if barrier not in looked_at:
                 looked_at.add(barrier)
                 members = self._members(*barrier)
-                if all(other.waits_for is not None and _same_barrier(other, thread) for other in members):
+                if all(other in self._waiting and _same_barrier(other, thread) for other in members):
                     self._pass(members)
                     return True
+        self._may_release = False
         return False
 
     def _barrier(self, thread: Thread) -> tuple[int, int | None]:
@@ -209,13 +220,9 @@ def _is_barrier(ins: Instruction) -> bool:
     return ins.opcode in ("bar", "barrier")
 
 
-def _waits(thread: Thread) -> bool:
-    return _is_barrier(_instruction(thread))
-
-
 def _same_barrier(one: Thread, other: Thread) -> bool:
     """Return whether two threads wait at barriers of one kind, at any place (sections 9.7.13.1, 9.7.13.2)."""
-    return _waits(one) and waits_for_warp(_instruction(one)) == waits_for_warp(_instruction(other))
+    return waits_for_warp(_instruction(one)) == waits_for_warp(_instruction(other))
 
 
 def _until_visible(thread: Thread) -> Iterator[Instruction]:
