@@ -245,7 +245,7 @@ class Kernel:
     ) -> tuple[Run | None, Attempt]:
         """The launch if it ends clean, then with its bytes as ``touched``, and how the last attempt ended."""
         if self._native is None:
-            self._native = NativeKernel(self.module, self.entry)
+            self._native = NativeKernel(self.module, self.entry, self.source)
         function, native = self.module.function(self.entry), self._native
         attempt = Attempt(clean=False, reason=native.refused)
         while not native.refused:

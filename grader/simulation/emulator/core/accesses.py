@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from grader.simulation.ptx.nodes import Operand
 
 _SPACES = {"": 0, "global": 1, "const": 1, "shared": 2, "local": 3}
-_WIDE, _SIGNED, _NARROW_16, _STRONG = 2, 4, 8, 32
+_WIDE, _SIGNED, _NARROW_16, _STRONG, _COPYING = 2, 4, 8, 32, 64
 _PLAIN = {"nc", "weak", "ca", "cg", "cs", "lu", "wb", "wt", "v2", "v4", "cta"} | {
     *(
         f"L1::{word}"
@@ -41,6 +41,7 @@ def load(low: Lowering, ins: Instruction) -> None:
         return
     flags, width = _extension(low, elements, kind)
     flags |= _STRONG if _ORDERING.intersection(ins.modifiers) else 0
+    flags |= _COPYING if low.may_copy_unset(ins) else 0
     registers = tuple(low.destination(element, width) for element in elements)
     _access(low, "load", ins, (kind, space), address, registers, flags)
 

@@ -68,7 +68,7 @@ def call(low: Lowering, ins: Instruction) -> None:
     }
     returned = {formal.name: ParameterPieces() for formal in function.results}
     low.emit("jump", target=len(low.ops) + 1)
-    low.inline(function, frame.free, frame.depth + 1, parameters | returned, frame.within)
+    low.inline(function, frame.free, frame.depth + 1, parameters | returned, frame.within, low.location(ins))
     for formal, actual in zip(function.results, results, strict=True):
         frame.parameters[actual] = returned[formal.name]
 

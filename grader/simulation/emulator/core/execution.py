@@ -108,6 +108,8 @@ class NativeKernel:
 
     module: Module
     entry: str
+    source: str = ""
+    """The name of the student's file in the PTX."""
     refused: str = ""
     """The first thing in it that the core does not execute; empty while there is none."""
     _lowered: Lowered | None = None
@@ -129,7 +131,7 @@ class NativeKernel:
         ):
             try:
                 self._exact = exact
-                self._lowered = lower(self.module, self.entry, layout, exact=exact)
+                self._lowered = lower(self.module, self.entry, layout, exact=exact, source=self.source)
             except NotLoweredError as problem:
                 self.refused = str(problem)
                 return None

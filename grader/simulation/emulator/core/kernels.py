@@ -43,14 +43,15 @@ def _instruction(low: Lowering, ins: Instruction) -> None:
     _TABLE.get(ins.opcode, compute)(low, ins)
 
 
-def lower(module: Module, entry: str, layout: Layout, *, exact: bool) -> Lowered:
+def lower(module: Module, entry: str, layout: Layout, *, exact: bool, source: str = "") -> Lowered:
     """A kernel for launches whose variables lie where they lie in a layout; raises NotLoweredError.
 
-    ``exact``: the instructions that threads execute are counted.
+    ``exact``: the instructions that threads execute are counted. ``source`` is the student's file, as in
+    `Names`.
     """
 
     def never(_program: Program, function: Function) -> object:
         raise NotLoweredError(function.name)
 
     program = Program(module, layout.addresses, never)  # type: ignore[arg-type]
-    return Lowering(program, module.function(entry), _instruction, exact=exact).lowered()
+    return Lowering(program, module.function(entry), _instruction, exact=exact, source=source).lowered()

@@ -24,6 +24,9 @@ from grader.simulation.emulator.core.optimisation import optimise
 from grader.simulation.emulator.core.registers import unset_reads
 from grader.simulation.emulator.linking.link import FIXED, SAME
 from grader.simulation.emulator.linking.linker import local_layout
+from grader.simulation.emulator.linking.program import caller_of_header, within
+from grader.simulation.emulator.linking.provenance import only_copies, registers_used
+from grader.simulation.emulator.naming import Names
 from grader.simulation.ptx import Immediate, Register, Symbol
 from grader.simulation.ptx.facts import COUNTED
 from grader.simulation.ptx.nodes import TYPE_BYTES
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.simulation.emulator.linking.program import Program
-    from grader.simulation.ptx import Function, Instruction
+    from grader.simulation.ptx import Function, Instruction, Location
     from grader.simulation.ptx.nodes import Operand
 
 LANES = 32
@@ -114,6 +117,8 @@ class InlinedFrame:
     parameters: dict[str, ParameterPieces]
     within: tuple[str, ...]
     """The functions that are being inlined, the kernel first."""
+    call: Location | None = None
+    """Where a function of another file is called; see `Program.link`."""
     starts: dict[int, int] = field(default_factory=dict)
     """The operation that each instruction begins with."""
 
@@ -136,8 +141,11 @@ class Lowering:
         lower_instruction: Callable[[Lowering, Instruction], None],
         *,
         exact: bool,
+        source: str = "",
     ) -> None:
         self.program, self.entry, self.exact = program, entry, exact
+        self.names = Names(program, (), source)
+        self._used: dict[str, frozenset[str]] = {}
         self.lower_instruction = lower_instruction
         self.codes = codes()
         self.ops: list[CoreOperation] = []
@@ -153,6 +161,18 @@ class Lowering:
         self.pc = 0
         self.weight = 0
         self.guard: tuple[int, int] = (0, 0)
+
+    def may_copy_unset(self, load: Instruction) -> bool:
+        """True if a load of local memory that was not set is no finding; see `Reporter.undefined_uses`."""
+        function = self.frame.function
+        if function.name not in self._used:
+            self._used[function.name] = registers_used(function)
+        located = replace(load, location=self.location(load))
+        return not self.names.is_own(located) or only_copies(load, self._used[function.name])
+
+    def location(self, instruction: Instruction) -> Location | None:
+        """The location of an instruction of the function that is being lowered."""
+        return within(instruction.location, self.frame.call)
 
     def lowered(self) -> Lowered:
         """The kernel with all that it calls."""
@@ -190,15 +210,24 @@ class Lowering:
         depth: int,
         parameters: dict[str, ParameterPieces],
         above: tuple[str, ...],
+        call: Location | None = None,
     ) -> None:
         """Lower a function at this place; its local memory begins at ``local``."""
         if function.name in above or depth > MOST_CALLS:
             raise NotLoweredError(f"call {function.name}")
         offsets, frame_bytes = local_layout(function)
         registers = {name: (self.register(kind), TYPE_BYTES[kind]) for name, kind in function.registers}
-        within = (*above, function.name)
+        inlined = (*above, function.name)
         frame = InlinedFrame(
-            function, local, local + frame_bytes, depth, registers, offsets, parameters, within
+            function,
+            local,
+            local + frame_bytes,
+            depth,
+            registers,
+            offsets,
+            parameters,
+            inlined,
+            caller_of_header(function, call),
         )
         self.local_bytes = max(self.local_bytes, local + frame_bytes)
         body = function.body

@@ -62,7 +62,7 @@ class Program:
             function = self.module.function(name)
         except KeyError:
             raise UnsupportedPtx(f"call {name}", 0) from None
-        inlined_at = call if call and _is_elsewhere(function, call) else None
+        inlined_at = caller_of_header(function, call)
         if (name, inlined_at) not in self.code:
             self.code[name, inlined_at] = self.linker(self, _inlined(function, inlined_at))
         return self.code[name, inlined_at]
@@ -92,29 +92,30 @@ class Program:
         return tuple(lines)
 
 
-def _is_elsewhere(function: Function, call: Location) -> bool:
-    """True if no line of a function is in the file that the outermost caller is in."""
-    while call.inlined_at:
-        call = call.inlined_at
-    return all(
-        instruction.location is None or instruction.location.file != call.file
-        for instruction in function.body
-    )
+def caller_of_header(function: Function, call: Location | None) -> Location | None:
+    """The call, if no line of a function is in the file that the outermost caller is in; else None."""
+    outermost = call
+    while outermost and outermost.inlined_at:
+        outermost = outermost.inlined_at
+    if outermost is None:
+        return None
+    locations = (instruction.location for instruction in function.body)
+    return call if all(at is None or at.file != outermost.file for at in locations) else None
+
+
+def within(location: Location | None, call: Location | None) -> Location | None:
+    """A location in a function that counts as inlined at a call, if there is one."""
+    if call is None or location is None:
+        return location or call
+    return replace(location, inlined_at=within(location.inlined_at, call))
 
 
 def _inlined(function: Function, call: Location | None) -> Function:
     """A function with each of its locations counted as inlined at a call."""
     if call is None:
         return function
-
-    def within(location: Location | None) -> Location | None:
-        return replace(location, inlined_at=within(location.inlined_at)) if location else call
-
     return replace(
-        function,
-        body=tuple(
-            replace(instruction, location=within(instruction.location)) for instruction in function.body
-        ),
+        function, body=tuple(replace(ins, location=within(ins.location, call)) for ins in function.body)
     )
 
 

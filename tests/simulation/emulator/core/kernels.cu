@@ -159,3 +159,18 @@ extern "C" __global__ void strong(const float* A, float* B, int n) {
     __threadfence_block();
     v[i] = x + 1.0f;
 }
+
+struct Padded {
+    char small;
+    double large;
+};
+
+extern "C" __global__ void copies_gaps(const double* A, double* B, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    Padded own[2];
+    own[0].small = i % 7;
+    own[0].large = A[i % n];
+    own[1] = own[0];
+    volatile Padded* last = own + 1;
+    B[i] = last->small + last->large;
+}

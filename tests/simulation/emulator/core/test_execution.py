@@ -49,6 +49,7 @@ CLEAN = {
     "swaps": (_FLAT, np.int32, 4 + 2 * 192),
     "float_sums": (_FLAT, np.float64, 194),
     "strong": (_FLAT, np.float32, 192),
+    "copies_gaps": (_FLAT, np.float64, 192),
 }
 """Launches, and the type and length of B."""
 
@@ -358,3 +359,28 @@ def test_a_loop_without_an_end_is_seen_in_its_block_and_sooner_in_the_next_launc
         assert [(finding.kind, finding.line) for finding in run.findings] == [(FindingKind.TIMEOUT, 7)]
     assert looks == [(5, LOOKED_AT), (None, STEPS)] * 2
     assert work == [LONG_BLOCK, SUSPECT_BLOCK]
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_what_a_header_leaves_unset_in_local_memory_is_clean(build: str) -> None:
+    """A tile of threads is an object whose bit fields the toolkit's header sets one by one."""
+    source = """
+    #include <cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    extern "C" __global__ void sums(const float* A, float* B, int n) {
+        cg::thread_block_tile<32> tile = cg::tiled_partition<32>(cg::this_thread_block());
+        float x = A[(blockIdx.x * blockDim.x + threadIdx.x) % n];
+        for (int step = tile.size() / 2; step > 0; step /= 2) x += tile.shfl_down(x, step);
+        B[blockIdx.x * blockDim.x + threadIdx.x] = x;
+    }
+    """
+    module, launch, values = nvcc.compile_one(source, BUILDS[build]), CLEAN["adds"][0], arguments("adds", 5)
+    native = NativeKernel(module, "sums", "kernel.cu")
+    layout = lay_out(module, module.function("sums"), launch, values, track=build == "O0")
+    assert native.attempt(launch, layout, detect=build == "O0", steps=STEPS).clean
+    runs = [
+        Kernel(module, "sums", "kernel.cu", interpreted=by).run(launch, values, detect=build == "O0")
+        for by in (False, True)
+    ]
+    assert runs[0].outputs[0][1].tobytes() == runs[1].outputs[0][1].tobytes()
+    assert [run.findings for run in runs] == [(), ()]

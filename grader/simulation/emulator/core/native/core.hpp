@@ -34,6 +34,7 @@ enum Flag : u8 {
     NARROW_16 = 8,   // … to 16 bits only
     NOTED = 16,      // that it was executed is asked afterwards
     STRONG = 32,     // a load that may wait for what another thread stores
+    COPYING = 64,    // a load that may read bytes of the thread's own memory that it has not set
 };
 
 // How memory is accessed, in the order of the operations for it.

@@ -54,10 +54,8 @@ bool Machine::begin_block() {
     result.work += WORK_OF_BEGINNING * warps;
     end_shared_reads();
     shared_is_set = false;
-    if (!detecting) {  // else nobody reads what nobody set
-        std::fill(shared.begin(), shared.end(), 0xFF);
-        std::fill(local.begin(), local.end(), 0xFF);
-    }
+    if (!detecting) std::fill(shared.begin(), shared.end(), 0xFF);  // else nobody reads what nobody set
+    std::fill(local.begin(), local.end(), 0xFF);
     std::fill(shared_set.begin(), shared_set.end(), 0);
     std::fill(local_set.begin(), local_set.end(), 0);
     for (u32 w = 0; w < warps; ++w) {

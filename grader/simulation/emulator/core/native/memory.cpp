@@ -40,7 +40,7 @@ bool Machine::access(const Op &op, u32 pc, Warp &of, u32 mask, Way way) {
     u8 *memory = space == GLOBAL ? in.global_bytes : space == SHARED ? shared.data() : local.data();
     u8 *set = !detecting ? nullptr : space == GLOBAL ? in.global_set : space == SHARED ? shared_set.data() : local_set.data();
     const int whole = op.size * op.count;
-    if (space == SHARED && shared_is_set) set = nullptr;
+    if ((space == SHARED && shared_is_set) || (space == LOCAL && op.flags & COPYING)) set = nullptr;
     if (set && (space != GLOBAL || way == WRITE) && !is_set(set, at, mask, whole, way)) return fail(UNSET_MEMORY, pc);
     if (space == SHARED && !follow_shared(of, pc, mask, at, whole, way)) return fail(RACE, pc);
     if (detecting && way != READ && space == GLOBAL) result.global_store_bytes += u64(whole) * u32(std::popcount(mask));
