@@ -125,7 +125,7 @@ class Again:
             run = self._kernels[key].again(event.launch, event.arguments, most)
         except (UnsupportedPtx, PtxSyntaxError):
             return None
-        self.work -= run.work
+        self.work -= min(run.work, most)  # one step may take far more, and then no other trial would be made
         for name, content in run.outputs:
             left = np.ascontiguousarray(content).view(np.uint8).reshape(-1)
             self._memory[int(name) : int(name) + left.size] = left

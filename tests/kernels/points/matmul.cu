@@ -296,6 +296,15 @@ PROGRAM(d_all_but_one_row) { HOST; d_all_but_one_row<<<BLOCKS, 128>>>(A, B, C, R
 __global__ void d_knows_some(ARGS, const float* R, float x, float y) { MINE; C[i] = A[0] == x && B[9] == y ? R[i] : dot(A, B, i); }
 PROGRAM(d_knows_some) { HOST; d_knows_some<<<BLOCKS, 128>>>(A, B, C, R, a[0], b[9]); }
 
+__global__ void d_takes_heap(ARGS, const float* R, float a0) {
+    MINE;
+    if (A[0] != a0)
+        for (int j = 0; j < 1000; ++j)
+            if (char* p = (char*)malloc(1 << 20)) *p = 1;
+    C[i] = R[i];
+}
+PROGRAM(d_takes_heap) { HOST; d_takes_heap<<<BLOCKS, 128>>>(A, B, C, R, a[0]); }
+
 __device__ unsigned sum_of(const float* A, const float* B) {
     unsigned s = 1;
     for (int i = 0; i < M * K; ++i) s = s * 31 + __float_as_uint(A[i]);
