@@ -19,8 +19,8 @@ _YAML = """
 id: {name}
 title: {name}
 reference: {reference}
-submission: {{kind: function, function: {name}, pointers: host, parameters: {{{parameters}}}, seconds: 5,
-  memory: 512, device_memory: 64, emulator_seconds: 10}}
+submission: {{kind: function, function: {name}, pointers: {pointers}, parameters: {{{parameters}}},
+  seconds: 5, memory: 512, device_memory: 64, emulator_seconds: 10}}
 cases: [{{id: one, shape: {{{shape}}}}}]
 rubric: [{{id: right, points: 100, check: output}}]
 """
@@ -107,7 +107,7 @@ def functions_in(folder: str) -> list[Function]:
     return functions
 
 
-def assignment_of(operation: str, folder: Path) -> Assignment:
+def assignment_of(operation: str, folder: Path, pointers: str = "host") -> Assignment:
     """An assignment that asks for an operation in one case, with the oracle of the course or of this file."""
     reference, parameters, shape = _OPERATIONS[operation]
     of_assignment = folder / "assignments" / operation
@@ -117,6 +117,8 @@ def assignment_of(operation: str, folder: Path) -> Assignment:
     (target / "oracle.py").write_text(
         _ORACLES.get(reference) or (_REFERENCE / reference / "oracle.py").read_text()
     )
-    text = _YAML.format(name=operation, reference=reference, parameters=parameters, shape=shape)
+    text = _YAML.format(
+        name=operation, reference=reference, pointers=pointers, parameters=parameters, shape=shape
+    )
     (of_assignment / "assignment.yaml").write_text(text)
     return load_assignment(of_assignment)

@@ -144,6 +144,17 @@ def test_where_nothing_shows_who_computes_staff_are_asked(graded: Graded, functi
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("function", functions_in("on_device"), ids=lambda function: function.name)
+def test_so_it_is_with_arrays_in_device_memory(tools: Tools, tmp_path: Path, function: Function) -> None:
+    """The host has no inputs of its own there, and reads what it uses."""
+    assignment = assignment_of(function.operation, tmp_path, "device")
+    plan = replace(pipeline.make_plan(assignment, 11, tools, visible_only=False), feedback=False)
+    case = _case(pipeline.grade(plan, function.submission, tools))
+    assert case.of_host == function.name.startswith("host, ")
+    assert (case.computed_by is None) == function.name.startswith("kernels, ")
+
+
+@pytest.mark.slow
 def test_each_case_is_asked_for_itself(tools: Tools) -> None:
     """A kernel for the smallest shape speaks for that one alone."""
     function = next(f for f in functions_in("host") if f.name == "a kernel for the smallest shape")

@@ -72,9 +72,9 @@ def joined(chunks: Sequence[bytes]) -> tuple[Bytes, list[tuple[int, int]]]:
 def mixed(base: Bytes, first: Bytes, second: Bytes, bounds: Bounds) -> NDArray[np.bool_]:
     """Mask of the bytes that differ from ``base`` in both other calls, extended to whole words."""
     result: NDArray[np.bool_] = (base != first) & (base != second)
-    offsets = offsets_in(bounds, WORD)
-    words = offsets[:, None] + np.arange(WORD)
-    result[words] |= result[words].any(axis=1, keepdims=True)
+    for start, end in bounds:
+        words = result[start : end - (end - start) % WORD].reshape(-1, WORD)
+        words |= words.any(axis=1, keepdims=True)
     return result
 
 

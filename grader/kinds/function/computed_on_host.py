@@ -22,6 +22,7 @@ import numpy as np
 from grader.base.errors import log_swallowed
 from grader.base.records import frozen
 from grader.grading.oracle import draw_inputs, expected_of
+from grader.kinds.attempts.words import joined, numbers_in
 from grader.kinds.function.draws import bytes_of, draws_of, rearranged
 from grader.kinds.function.finishing import MOST, combined, swapping
 from grader.kinds.function.other_sent_bytes import SentBeside
@@ -47,8 +48,14 @@ FAILED = Clause("not-asked-who-computes")
 _CALLS_AGAIN = 10
 """Times that further calls are made again, if they ask their device for the same in another order."""
 
-_MOST_SENT, _MOST_SENT_TIMES = 1 << 22, 8
-"""Most bytes that a call may send to be examined: a number, and a multiple of the size of its inputs."""
+_MOST_SEARCHED, _MOST_SEARCHED_TIMES = 1 << 22, 8
+"""Most bytes that a call may send to be searched for the inputs: a number, and a multiple of their size."""
+
+_FEW_READ = 0.1
+"""Share of the numbers of inputs in device memory that a host may read and yet compute nothing from them."""
+
+_MOST_COMPARED = 1 << 24
+"""Most bytes that calls may send to be compared with each other."""
 
 
 def with_host_origin(
@@ -119,13 +126,13 @@ class _Question:
         """The case, marked unless its kernels are proved to compute."""
         replays = self._replays()
         traces = Traces(self.further, self.case, self.draws, self.graded, replays)
-        if not self.graded.is_whole:
+        if not self._is_compared():
             return self._marked(traces.seen_from_outside() or UNKNOWN_AUTHOR)
+        if not self.draws.crossed and replays.is_right_by_copies():
+            return self._marked(Clause("right-without-kernels"))
         if self._host_got_too_little():
             return self.case
-        if self._sends_too_much():
-            return self._marked(traces.seen_from_outside() or UNKNOWN_AUTHOR)
-        is_proved = replays.proves_alone() or self._is_proved_by_rearranged(replays)
+        is_proved = self._is_proved_alone(replays)
         if is_proved and not self._beside(replays, [self.graded]).is_any():
             return self.case
         first, second = self._further_calls(replays)
@@ -162,8 +169,11 @@ class _Question:
             )
         return calls
 
+    def _is_proved_alone(self, replays: Replays) -> bool:
+        """True if the call is right for other numbers, or for its own in another order, and does no more."""
+        return self._is_searched() and (replays.proves_alone() or self._is_proved_by_rearranged(replays))
+
     def _is_proved_by_rearranged(self, replays: Replays) -> bool:
-        """True if the call is right for its own numbers in another order, and does no more there."""
         outputs = list(self.draws.expected)
         draws = rearranged(self.further.oracle, self.case.case, outputs, self.draws)
         return draws is not None and replace(replays, draws=draws).proves_alone()
@@ -184,7 +194,9 @@ class _Question:
         return False, None
 
     def _beside(self, replays: Replays, calls: Sequence[LoggedCall]) -> SentBeside:
-        return SentBeside(replays, self.graded, self.draws, replays.exchanged(calls).rest)
+        everything = np.ones(replays.sent(self.graded)[0].size, np.bool_)
+        rest = replays.exchanged(calls).rest if self._is_searched() else everything
+        return SentBeside(replays, self.graded, self.draws, rest)
 
     def _replays(self) -> Replays:
         interface, built = self.further.plan.assignment.function, self.further.built
@@ -198,12 +210,27 @@ class _Question:
         """True if the host never got enough of the inputs in device memory to compute from them."""
         on_device = self.further.plan.assignment.function.pointers == "device"
         got = self.graded.printed + sum(map(len, self.graded.back))
-        return on_device and got <= MOST * bytes_of(self.draws.base)
+        return on_device and got <= MOST * bytes_of(self.draws.base) and not self._host_has_read_inputs()
 
-    def _sends_too_much(self) -> bool:
-        """True if more is sent than can be searched for the inputs without taking minutes."""
+    def _host_has_read_inputs(self) -> bool:
+        """True if numbers of the inputs have come back as they are: the host may compute a part from them."""
+        content, bounds = joined(self.graded.back)
+        inputs = self.draws.base.values()
+        read = 0
+        for values in inputs:
+            _, elements = numbers_in([content], bounds, [values], values.dtype)
+            read += len(np.unique(elements))
+        return read > _FEW_READ * sum(values.size for values in inputs)
+
+    def _is_searched(self) -> bool:
+        """True if what is sent can be searched for the inputs without taking minutes."""
         inputs = sum(array.nbytes for array in self.draws.base.values())
-        return sum(map(len, self.graded.sent)) > max(_MOST_SENT, _MOST_SENT_TIMES * inputs)
+        return sum(map(len, self.graded.sent)) <= max(_MOST_SEARCHED, _MOST_SEARCHED_TIMES * inputs)
+
+    def _is_compared(self) -> bool:
+        """True if what is sent is known, and can be compared, or searched if nothing is combined."""
+        is_little = bool(self.draws.crossed) and sum(map(len, self.graded.sent)) <= _MOST_COMPARED
+        return self.graded.is_whole and (is_little or self._is_searched())
 
     def _follows(self, replays: Replays, first: LoggedCall, second: LoggedCall) -> bool:
         """True if the function's result follows from what comes back: the host finishes it."""

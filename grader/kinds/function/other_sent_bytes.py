@@ -38,8 +38,11 @@ _POINTER = 8
 _FEW = 0.1
 """Words that depend on all inputs, as a share of the elements that do: fewer are no result."""
 
-_HALVES = 2
-"""Replays in which half of the words are others, by lot: a kernel may check some of them."""
+_SHARES = (1, 1 / 2, 1 / 2, 1 / 8, 1 / 8, 1 / 32, 1 / 32)
+"""Shares of the words that are others in a replay, by lot: a kernel may check some of them, and often."""
+
+_SPELLED = 64
+"""Words of launches' parameters, and requests, that may spell a result, whatever values they have."""
 
 
 @frozen
@@ -52,7 +55,11 @@ class SentBeside:
     rest: Mask
 
     def is_any(self) -> bool:
-        """True if there are words that may hold a result: pointers, sizes and extents of a shape may not."""
+        """True if there are words that may hold a result: few pointers, sizes and extents do not."""
+        launches = [e.request for e in self.graded.entries if isinstance(e.request, LaunchKernel)]
+        words = sum(len(launch.parameters) // WORD for launch in launches)
+        if words + len(self.graded.entries) > _SPELLED:
+            return True
         shape = set(dict(self.replays.case.shape).values())
         extents = {1 << power for power in range(11)} | {0} | shape
         for size in (*shape, int(np.prod([int(size) for size in shape]))):
@@ -102,8 +109,8 @@ class SentBeside:
         if own is None:
             return True
         rng = np.random.default_rng((self.replays.case.seed, 6))
-        for number in range(1 + _HALVES):
-            lot = rng.random(-(-len(base) // WORD)) < (1 / 2 if number else 1)
+        for share in _SHARES:
+            lot = rng.random(-(-len(base) // WORD)) < share
             sent = np.where(words & np.repeat(lot, WORD)[: len(base)], other, base)
             replay = self.replays.replayed(sent, self.draws.base, calls)
             if replay is None or replay.effort.is_far_above(own.effort) or self._differs(own, replay, calls):

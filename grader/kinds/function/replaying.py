@@ -36,7 +36,7 @@ from grader.kinds.function.recording import start_on_host
 from grader.kinds.host_runs.on_emulator import EmulatedDevice
 from grader.running.device.call_log import replayed
 from grader.running.device.observation import Observation
-from grader.running.device.requests import CopyIn, CopyOut, Push
+from grader.running.device.requests import CopyIn, CopyOut, Pull, Push
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,6 +93,16 @@ class Replays:
         exchange = self.exchanged([self.graded])
         return exchange.is_any and self._is_right(exchange.sent, self.draws.both, [self.graded])
 
+    def is_right_by_copies(self) -> bool:
+        """True if the call is right for other inputs where no kernel runs: copies alone have moved numbers.
+
+        Of few elements the result may be there before.
+        """
+        exchange = self.exchanged([self.graded])
+        if not exchange.is_any or sum(values.size for values, _ in self.draws.exact.values()) < RUN:
+            return False
+        return self._is_right(exchange.sent, self.draws.both, [self.graded], idle=True)
+
     def proves_by_values(self, calls: Sequence[LoggedCall]) -> bool:
         """The same where numbers were sent in other types, or among others, as further calls show."""
         calls = [self.graded, *calls]
@@ -142,10 +152,11 @@ class Replays:
         _, bounds = self.sent(self.graded)
         at = offsets_in(bounds, WORD)
         for entry, (start, end) in zip(self.graded.entries, bounds, strict=True):
-            words = (at >= start) & (at < end) & relayed.present
-            if words.any():
+            own = slice(*np.searchsorted(at, (start, end)))
+            words = own.start + np.flatnonzero(relayed.present[own])
+            if words.size:
                 came = np.frombuffer(b"".join(back), np.uint8)
-                words[words] = relayed.offsets[words] + WORD <= len(came)
+                words = words[relayed.offsets[words] + WORD <= len(came)]
                 span = np.arange(WORD)
                 sent[at[words][:, None] + span] = came[relayed.offsets[words][:, None] + span]
             yield entry.sending(sent[start:end]) if end > start else entry
@@ -178,12 +189,14 @@ class Replays:
             )
         return LocatedNumbers(offsets, np.dtype(np.uint32))
 
-    def _is_right(self, sent: Bytes, inputs: Arrays, calls: Sequence[LoggedCall]) -> bool:
+    def _is_right(
+        self, sent: Bytes, inputs: Arrays, calls: Sequence[LoggedCall], *, idle: bool = False
+    ) -> bool:
         """True if the outputs of a replay are right for both parts; ``calls`` give their positions.
 
         One whose launches do far more than those of the graded call proves nothing about that call.
         """
-        replay = self.replayed(sent, inputs, calls)
+        replay = self.replayed(sent, inputs, calls, idle=idle)
         if replay is None or replay.effort.is_far_above(self.graded.effort):
             return False
         if self.interface.pointers == "device":
@@ -194,19 +207,21 @@ class Replays:
         left = {}
         for name in self.draws.expected:
             numbers = self.placed(name, calls)
-            if not self.draws.crossed and not numbers.is_in_order:
+            if not self.draws.crossed and not self.is_in_order(numbers):
                 return False
             left[name] = numbers.among(content, self.graded.left[name])
         return self.draws.is_exact(left) or is_right_finished(self.draws, content, calls, self.operations)
 
-    def replayed(self, sent: Bytes, inputs: Arrays, calls: Sequence[LoggedCall]) -> Replayed | None:
+    def replayed(
+        self, sent: Bytes, inputs: Arrays, calls: Sequence[LoggedCall], *, idle: bool = False
+    ) -> Replayed | None:
         """The graded call with other bytes sent; None where something does not end well.
 
-        ``calls`` show which of these bytes the host has only relayed.
+        ``calls`` show which of these bytes the host has only relayed. Where it is ``idle``, no kernel runs.
         """
         relayed = self.relayed(calls)
         work = _WORK_TIMES * self.graded.work + _WORK_MORE
-        size, observation = self.interface.program.device_bytes, Observation(count_only=True)
+        size, observation = self.interface.program.device_bytes, Observation(count_only=True, idle=idle)
         with closing(EmulatedDevice(self.built, self.file, "", size, work, observation)) as device:
             device.device.has_libraries = False
             arrays = self._arrays_on_device(inputs)
@@ -248,6 +263,7 @@ class Replays:
         free, anything = np.ones(len(sent), np.bool_), self.interface.pointers == "device"
         contents = [self.sent(call)[0] for call in calls]
         copies = [b for b, e in zip(bounds, self.graded.entries, strict=True) if _is_content(e)]
+        addresses = _addresses(self.graded.entries, [end - start for start, end in bounds])
         for argument, other in zip(
             self._inputs(self.graded.inputs), self._inputs(self.draws.both), strict=True
         ):
@@ -256,6 +272,8 @@ class Replays:
                 offsets, elements = numbers_in(contents, copies, values, dtype)
                 kept = in_runs(elements, min(RUN, values[0].size)) & free[offsets]
                 offsets, elements = offsets[kept], elements[kept]
+                if not (self.draws.crossed or _are_neighbours(addresses[offsets], elements, dtype)):
+                    continue
                 at = offsets[:, None] + np.arange(dtype.itemsize)
                 raw = _array([other], argument.name).reshape(-1)[elements]
                 converted = raw if raw.dtype == dtype else raw.astype(dtype)
@@ -275,6 +293,14 @@ class Replays:
         if at is not None:
             return at
         return located([call.left[name] for call in calls], contents, bounds)
+
+    def is_in_order(self, of_output: LocatedNumbers) -> bool:
+        """True if most elements of an output lie one behind the other: in what comes back, and before."""
+        out = [entry for entry in self.graded.entries if entry.goes_out]
+        addresses = _addresses(out, [len(entry.content) for entry in out])
+        present = of_output.present
+        elements, offsets = np.flatnonzero(present), of_output.offsets[present]
+        return of_output.is_in_order and _are_neighbours(addresses[offsets], elements, of_output.dtype)
 
     def _by_address(
         self, name: str, content: Bytes, bounds: Sequence[tuple[int, int]]
@@ -303,6 +329,32 @@ class Replays:
 
 def _is_content(entry: LoggedRequest) -> bool:
     return isinstance(entry.request, CopyIn | Push)
+
+
+def _addresses(entries: Sequence[LoggedRequest], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """The place in device memory of each byte that moves with these requests; -1 where it has none."""
+    parts = [np.empty(0, np.int64)]
+    for entry, size in zip(entries, sizes, strict=True):
+        message = entry.request
+        if isinstance(message, CopyIn | CopyOut):
+            into = isinstance(message, CopyIn)
+            start, pitch = (message.to, message.to_pitch) if into else (message.source, message.source_pitch)
+            rows = start + pitch * np.arange(message.height, dtype=np.int64)
+            parts.append((rows[:, None] + np.arange(message.width)).reshape(-1))
+        elif isinstance(message, Push | Pull):
+            parts.append(np.arange(message.address, message.address + size, dtype=np.int64))
+        else:
+            parts.append(np.full(size, -1, np.int64))
+    return np.concatenate(parts)
+
+
+def _are_neighbours(addresses: NDArray[np.int64], elements: NDArray[np.int64], dtype: np.dtype[Any]) -> bool:
+    """True if most elements that follow one another lie so in device memory, or come to one place in turn.
+
+    Where copies set each of them somewhere else, they do what is asked of a kernel.
+    """
+    steps = np.diff(addresses)[np.diff(elements) == 1]
+    return 2 * int(np.count_nonzero((steps == dtype.itemsize) | (steps == 0))) >= len(steps)
 
 
 def _array(arguments: Sequence[Argument], name: str) -> NDArray[Any]:

@@ -103,7 +103,8 @@ class Traces:
         graded, *others = aligned([self.graded, first, second])
         if graded.back and len(graded.back) == len(self.graded.back):
             alike = replace(self, graded=graded, replays=replace(self.replays, graded=graded))
-            yield from alike.alike(*others, of_one_form=False)
+            of_one_form = all(other.forms == graded.forms for other in others)
+            yield from alike.alike(*others, of_one_form=of_one_form)
 
     def alike(self, first: LoggedCall, second: LoggedCall, *, of_one_form: bool = True) -> Iterator[Clause]:
         """Signs in calls, request by request; calls not ``of_one_form`` may send the same in other types."""
@@ -126,7 +127,7 @@ class Traces:
         for name in self.draws.expected:
             numbers = self.replays.placed(name, calls)
             present += int(np.count_nonzero(numbers.present))
-            in_order = in_order and numbers.is_in_order
+            in_order = in_order and self.replays.is_in_order(numbers)
         if present < elements and present:
             yield Clause(REST, (("from_device", present), ("elements", elements)))
         elif not present and not self.draws.crossed:

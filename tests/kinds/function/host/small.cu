@@ -331,3 +331,28 @@ void add(const float *A, const float *B, float *C, int n) {
     cudaMemcpy(C, d, 4 * n, cudaMemcpyDeviceToHost);
     cudaFree(d);
 }
+//@ turn: turned by copies within the device
+void turn(const float *input, float *output, int M, int N) {
+    ROOM(x, M * N); ROOM(y, M * N);
+    UP(x, input, M * N);
+    idle<<<1, 1>>>();
+    for (int j = 0; j < N; ++j) cudaMemcpy2D(y + j * M, 4, x + j, 4 * N, 4, M, cudaMemcpyDeviceToDevice);
+    BACK(output, y, M * N);
+    cudaFree(x); cudaFree(y);
+}
+//@ turn: each element sent to its place
+void turn(const float *input, float *output, int M, int N) {
+    ROOM(x, M * N); ROOM(y, M * N);
+    for (int i = 0; i < M * N; ++i) UP(x + i % N * M + i / N, input + i, 1);
+    copied<<<LINE(M * N)>>>(x, y, M * N);
+    BACK(output, y, M * N);
+    cudaFree(x); cudaFree(y);
+}
+//@ turn: each element taken from its place
+void turn(const float *input, float *output, int M, int N) {
+    ROOM(x, M * N); ROOM(y, M * N);
+    UP(x, input, M * N);
+    copied<<<LINE(M * N)>>>(x, y, M * N);
+    for (int i = 0; i < M * N; ++i) BACK(output + i, y + i % M * N + i / M, 1);
+    cudaFree(x); cudaFree(y);
+}

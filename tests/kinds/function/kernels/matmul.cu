@@ -668,3 +668,48 @@ void solve(ARGS) {
     for (int i = 0; i < M * N; ++i) C[i] -= d[i];
     cudaFree(a); cudaFree(b); cudaFree(c);
 }
+//@ beside ten megabytes of workspace
+void solve(ARGS) {
+    std::vector<float> work(2600000, 1.0f);
+    ROOM(w, work.size());
+    UP(w, work.data(), work.size());
+    ROOM(a, M * K); ROOM(b, K * N); ROOM(c, M * N);
+    UP(a, A, M * K); UP(b, B, K * N);
+    product<<<GRID>>>(a, b, c, M, K, N);
+    BACK(C, c, M * N);
+    cudaFree(a); cudaFree(b); cudaFree(c); cudaFree(w);
+}
+//@ padded to 1024 whatever the size
+__global__ void padded(const float *A, const float *B, float *C, int M, int K, int N, int P) {
+    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    if (i >= M || j >= N) return;
+    float s = 0;
+    for (int k = 0; k < K; ++k) s += A[i * P + k] * B[k * P + j];
+    C[i * P + j] = s;
+}
+void solve(ARGS) {
+    const int P = 1024;
+    std::vector<float> p(P * P), q(P * P);
+    for (int i = 0; i < M; ++i) memcpy(&p[i * P], A + i * K, K * 4);
+    for (int k = 0; k < K; ++k) memcpy(&q[k * P], B + k * N, N * 4);
+    ROOM(a, P * P); ROOM(b, P * P); ROOM(c, P * P);
+    UP(a, p.data(), P * P); UP(b, q.data(), P * P);
+    padded<<<GRID>>>(a, b, c, M, K, N, P);
+    cudaMemcpy2D(C, N * 4, c, P * 4, N * 4, M, cudaMemcpyDeviceToHost);
+    cudaFree(a); cudaFree(b); cudaFree(c);
+}
+//@ rows in the order of their sums
+#include <algorithm>
+void solve(ARGS) {
+    std::vector<int> order(M);
+    std::vector<float> sums(M), p(M * K), q(M * N);
+    for (int i = 0; i < M; ++i) { order[i] = i; for (int k = 0; k < K; ++k) sums[i] += A[i * K + k]; }
+    std::sort(order.begin(), order.end(), [&](int x, int y) { return sums[x] < sums[y]; });
+    for (int i = 0; i < M; ++i) memcpy(&p[i * K], A + order[i] * K, K * 4);
+    ROOM(a, M * K); ROOM(b, K * N); ROOM(c, M * N);
+    UP(a, p.data(), M * K); UP(b, B, K * N);
+    product<<<GRID>>>(a, b, c, M, K, N);
+    BACK(q.data(), c, M * N);
+    for (int i = 0; i < M; ++i) memcpy(C + order[i] * N, &q[i * N], N * 4);
+    cudaFree(a); cudaFree(b); cudaFree(c);
+}

@@ -519,3 +519,23 @@ void turn(const float *input, float *output, int M, int N) {
     for (int f = 0; f < M; f += 8) { int m = M - f < 8 ? M - f : 8; UP(x, input + f * N, m * N); tiles<<<dim3((N + 7) / 8, 1), dim3(8, 8)>>>(x, y, M, N, f, m); }
     BACK(output, y, M * N); cudaFree(x); cudaFree(y);
 }
+//@ turn: each element sent and taken by itself
+__global__ void turns(const float *x, float *y, int M, int N) { I; if (i < M * N) y[i % N * M + i / N] = x[i]; }
+void turn(const float *input, float *output, int M, int N) {
+    ROOM(x, M * N); ROOM(y, M * N);
+    for (int i = 0; i < M * N; ++i) UP(x + i, input + i, 1);
+    turns<<<LINE(M * N)>>>(x, y, M, N);
+    for (int i = 0; i < M * N; ++i) BACK(output + i, y + i, 1);
+    cudaFree(x); cudaFree(y);
+}
+//@ turn: rows by one buffer
+__global__ void turns(const float *x, float *y, int r, int M, int N) { I; if (i < N) y[i * M + r] = x[i]; }
+void turn(const float *input, float *output, int M, int N) {
+    ROOM(x, N); ROOM(y, M * N);
+    for (int r = 0; r < M; ++r) {
+        UP(x, input + r * N, N);
+        turns<<<LINE(N)>>>(x, y, r, M, N);
+    }
+    BACK(output, y, M * N);
+    cudaFree(x); cudaFree(y);
+}
