@@ -479,6 +479,10 @@ class EmulatedLaunches:
                 changed.append(allocation.number)
             kept[:] = content.view(np.uint8)
         self._copy.keep_written(self.memory)
+        if self.observation.marks_stores and self._touched is not None:
+            for allocation in self.memory.live.values():
+                part = slice(allocation.start, allocation.end)
+                self.memory.written[part] |= self._touched.written[part] | self._touched.updated[part]
         self._keep_heap(run)
         return tuple(changed)
 
