@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Graded = Callable[["Program"], Grade]
 
 FOLDER = Path(__file__).parent / "program"
-_WRITERS = {"matmul": "matmul-program", "streams": "streams", "total": "streams"}
+_WRITERS = {"matmul": "matmul-program", "streams": "streams", "total": "streams", "turn": "matmul-program"}
 """The assignments whose header writes the files of an operation."""
 
 YAML = """
@@ -42,6 +42,7 @@ OPERATIONS = {
     "matmul": ("matmul", "[34, 50, 20]", "C", "{M: 34, K: 50, N: 20}", "residues"),
     "streams": ("vector-add", "[1000]", "C", "{N: 1000}", "counting"),
     "total": ("reduction", "[3000]", "total", "{N: 3000}", "ones"),
+    "turn": ("transpose", "[23, 34]", "output", "{M: 23, N: 34}", "counting"),
 }
 _QUICK = (
     "plain",

@@ -34,31 +34,37 @@ goes on; all but the exponent of a float; and all but those that make an infinit
 SIZES = tuple(np.array(bits, np.uint8) for bits in ([0x3F, 0, 0, 0], [0xFF, 0xF, 0, 0], [0xFF, 0xFF, 7, 0]))
 """The last 6, 12 and 19 bits: changes of a float by a millionth up to a few hundredths."""
 
+SIZES_OF_DOUBLES = tuple(
+    np.frombuffer(((1 << bits) - 1).to_bytes(2 * WORD, "little"), np.uint8) for bits in (35, 41, 48)
+)
+"""The same for doubles."""
+
 
 @frozen(eq=False)
 class Alteration:
     """Alteration of the ``bits`` of each word by lot, of which ``number`` makes another one.
 
     With ``single``, one word alone is altered: the one at this share of all bytes that come back. With
-    ``blank``, zeros come back.
+    ``constant``, this word comes back everywhere.
     """
 
     bits: Bytes
     number: int = 0
     single: float | None = None
-    blank: bool = False
+    constant: int | None = None
 
     def altered(self, content: Bytes, start: int, total: int) -> Bytes:
         """The bytes from ``start`` on, of ``total``, as they are altered."""
-        if self.blank:
-            return np.zeros_like(content)
-        content, count = content.copy(), content.size // WORD
-        words = content[: count * WORD].reshape(count, WORD)
+        if self.constant is not None:
+            return np.resize(np.array([self.constant], np.uint32).view(np.uint8), content.size)
+        width = self.bits.size
+        content, count = content.copy(), content.size // width
+        words = content[: count * width].reshape(count, width)
         rng = np.random.default_rng((self.number, start))
         lot = rng.integers(1, 256, words.shape, np.uint8) & self.bits
         lot[:, 0] |= np.where(lot.any(axis=1), 0, 1).astype(np.uint8)
         if self.single is not None:
-            lot[np.arange(count) != (int(self.single * total) - start) // WORD] = 0
+            lot[np.arange(count) != (int(self.single * total) - start) // width] = 0
         words ^= lot
         return content
 

@@ -12,18 +12,27 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.base.errors import log_swallowed
 from grader.base.records import frozen, mutable
-from grader.kinds.attempts.altering import FULLY, SIZES, SLIGHTLY, WIDELY, Alteration, Altering
+from grader.kinds.attempts.altering import (
+    FULLY,
+    SIZES,
+    SIZES_OF_DOUBLES,
+    SLIGHTLY,
+    WIDELY,
+    Alteration,
+    Altering,
+)
 from grader.kinds.comparing.arrays import right_files
 from grader.kinds.host_runs.on_emulator import EmulatedDevice
 from grader.kinds.host_runs.running import run_cases
 from grader.kinds.host_runs.too_large import STEPS_A_SECOND
-from grader.kinds.program.made_by_kernels import Returned, missing, returned
+from grader.kinds.program.made_by_kernels import Returned, come_in_order, missing, returned
 from grader.kinds.program.sent_results import SOME, SentResults, are_few
 from grader.model import UNKNOWN_AUTHOR, Clause
 from grader.running.device.call_log import MOST_BYTES, CallLog, replayed
@@ -63,10 +72,19 @@ _TRIALS = tuple(
 )
 _SINGLE = tuple(Alteration(FULLY, number, at) for number, at in enumerate((0.13, 0.46, 0.79)))
 
-_SLIGHT = tuple(Alteration(bits, len(_TRIALS) + number) for number, bits in enumerate(SIZES))
-_BLANK = Alteration(SLIGHTLY, blank=True)
+_SLIGHT, _SLIGHT_OF_DOUBLES = (
+    tuple(Alteration(bits, len(_TRIALS) + number) for number, bits in enumerate(sizes))
+    for sizes in (SIZES, SIZES_OF_DOUBLES)
+)
+_ZEROS, _ONES = (Alteration(SLIGHTLY, constant=word) for word in (0, 0x3F800000))
+_DISTINCT = 0.125
+"""Share of an array's elements that may be different numbers where all that comes back is one number."""
+
 _JUMP = 0.1
 """Change of an element, as a share of the largest, that no slight change of numbers explains."""
+
+_WORK_TIMES, _WORK_MORE = 4, 20_000
+"""Most work that launches may take in a replay with other words: a multiple of what they took, and more."""
 
 _SECONDS = 2.0
 """Least seconds that a further run may take; else as many as twice the graded one."""
@@ -182,21 +200,27 @@ class FileOrigins:
         )
         return ran.cases[0].program
 
-    def returned(self, entries: Sequence[LoggedRequest], *, marks_stores: bool = False) -> list[Returned]:
-        """Bytes that came back in the graded run, and which of them kernels have made."""
+    def returned(
+        self, entries: Sequence[LoggedRequest], *, marks_stores: bool = False
+    ) -> tuple[list[Returned], int]:
+        """Bytes that came back in the graded run, and which of them kernels have made; the launches' work."""
         with closing(self._device(marks_stores=marks_stores)) as device:
-            return returned(device.device, entries)
+            return returned(device.device, entries), sum(launched.run.work for launched in device.runs)
 
-    def replayed(self, entries: Sequence[LoggedRequest]) -> list[bytes] | None:
-        """Bytes that come back where requests are made again without the program; None if that fails."""
+    def replayed(self, entries: Sequence[LoggedRequest], most: int) -> list[bytes] | None:
+        """Bytes that come back where requests are made again without the program; None if that fails.
+
+        So where launches take more than the ``most`` work.
+        """
         back = list[bytes]()
-        with closing(self._device()) as device:
+        with closing(self._device(most)) as device:
             return back if replayed(device.device, entries, back) else None
 
-    def _device(self, *, marks_stores: bool = False) -> EmulatedDevice:
+    def _device(self, most: int | None = None, *, marks_stores: bool = False) -> EmulatedDevice:
         program = self.plan.assignment.program
         observation = Observation(count_only=True, marks_stores=marks_stores)
         work = int(program.emulator_seconds * STEPS_A_SECOND)
+        work = work if most is None else min(work, most)
         return EmulatedDevice(self.built, self.submission.file, "", program.device_bytes, work, observation)
 
 
@@ -216,10 +240,10 @@ class _FileQuestion:
         """
         if not self.logged.is_whole:
             return self._answered_without_log()
-        doubt = self._answered_for(self.origins.returned(self.logged.entries))
+        doubt = self._answered_for(*self.origins.returned(self.logged.entries))
         if doubt is None:
             return None
-        return self._answered_for(self.origins.returned(self.logged.entries, marks_stores=True))
+        return self._answered_for(*self.origins.returned(self.logged.entries, marks_stores=True))
 
     def _answered_without_log(self) -> Clause:
         """Sign that the host has computed the array: it is there where no kernel runs. Else it is unknown."""
@@ -228,8 +252,8 @@ class _FileQuestion:
         is_there = other is not None and np.array_equal(other, self.file.values)
         return Clause("right-without-kernels") if is_there else UNKNOWN_AUTHOR
 
-    def _answered_for(self, back: Sequence[Returned]) -> Clause | None:
-        """The same where it is known what kernels have made of what came back."""
+    def _answered_for(self, back: Sequence[Returned], work: int) -> Clause | None:
+        """The same where it is known what kernels have made of what came back, by how much work."""
         elsewhere = missing(self._values, back)
         has_come = are_few(elsewhere, self._values)
         if not any(one.by_kernels.any() for one in back):
@@ -240,7 +264,7 @@ class _FileQuestion:
         stay, trials = self._that_stay(masks)
         if not are_few(stay, self._values):
             return self._where_elements_stay(stay, elsewhere, trials, has_come=has_come)
-        return self._where_all_follow(back, has_come=has_come)
+        return self._where_all_follow(back, _WORK_TIMES * work + _WORK_MORE, has_come=has_come)
 
     @property
     def _values(self) -> Array:
@@ -277,17 +301,37 @@ class _FileQuestion:
         elements = self._values.size
         return Clause("rest-from-host", (("from_device", elements - rest), ("elements", elements)))
 
-    def _where_all_follow(self, back: Sequence[Returned], *, has_come: bool) -> Clause | None:
-        """Answer where the array changes with what comes back."""
+    def _where_all_follow(self, back: Sequence[Returned], work: int, *, has_come: bool) -> Clause | None:
+        """Answer where the array changes with what comes back; ``work`` is the most of a replay."""
         entries, inputs = self.logged.entries, self.file.inputs
-        sent = SentResults(entries, back, self._values, inputs, self.origins.replayed)
+        replay = partial(self.origins.replayed, most=work)
+        sent = SentResults(entries, back, self._values, inputs, self.file.shape, replay)
         if has_come and sent.has_elements():
             return Clause("host-sends-result")
+        if has_come and self._only_moves() and not come_in_order(self._values, back):
+            return Clause("host-moves-elements")
+        if has_come and (seen := self._without_inputs(sent)) is not None:
+            return seen
         if sent.has_other_words() or self._kernels_see_little():
             return UNKNOWN_AUTHOR
         masks = [one.by_kernels for one in back]
         finishes = has_come or (self._is_local(masks) and self._follows_slightly(masks))
         return None if finishes else UNKNOWN_AUTHOR
+
+    def _only_moves(self) -> bool:
+        """True if the array is an input in another order: to compute it is to move its elements."""
+        inputs = [array.reshape(-1) for array in self.file.inputs.values()]
+        of_one = (own for own in inputs if np.array_equal(np.sort(own), np.sort(self._values)))
+        return any(not np.array_equal(own, self._values) for own in of_one)
+
+    def _without_inputs(self, sent: SentResults) -> Clause | None:
+        """Sign that kernels have made the array without the inputs; None where there is none."""
+        same = sent.that_follow_no_input()
+        if same is None:
+            return UNKNOWN_AUTHOR if sent.may_be_spelled() else None
+        if are_few(same, self._values):
+            return None
+        return Clause("nothing-computed-comes-back") if same.all() else UNKNOWN_AUTHOR
 
     def _kernels_see_little(self) -> bool:
         """True if kernels load few of the inputs, and do few of the operations that the result takes."""
@@ -310,15 +354,21 @@ class _FileQuestion:
 
         Where each stands for a number of the host's, another one stands for none, and the array jumps once
         they are so far off that the host does not know them again. Where the host adds what has come to its
-        own, its own is left where zeros come.
+        own, its own is left where zeros come; where it multiplies its own, that is left where ones come.
         """
         if self._values.dtype.kind != "f":
             return True
-        nearby = (self._written(alteration, masks) for alteration in _SLIGHT)
-        if any(other is not None and self._jumps(other) for other in nearby):
+        if self._jumps_by(_SLIGHT, masks) and self._jumps_by(_SLIGHT_OF_DOUBLES, masks):
             return False
-        alone = self._written(_BLANK, masks)
-        return alone is None or bool(np.mean(alone != 0) <= _MOST)
+        of_zeros, of_ones = (self._written(alteration, masks) for alteration in (_ZEROS, _ONES))
+        if of_zeros is not None and np.unique(of_zeros, return_counts=True)[1].max() < _MOST * of_zeros.size:
+            return False
+        most = min(_DISTINCT * self._values.size, np.unique(self._values).size / 2)
+        return of_ones is None or np.unique(of_ones).size <= max(2, most)
+
+    def _jumps_by(self, alterations: Sequence[Alteration], masks: Sequence[Mask]) -> bool:
+        nearby = (self._written(alteration, masks) for alteration in alterations)
+        return any(other is not None and self._jumps(other) for other in nearby)
 
     def _jumps(self, other: Array) -> bool:
         """True if most elements are far off."""

@@ -9,6 +9,7 @@ which bytes hold a value: a replay looks for no hazards.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,6 +119,18 @@ def missing(values: Array, back: Sequence[Returned]) -> Mask:
         if not least.any():
             break
     return least
+
+
+def come_in_order(values: Array, back: Sequence[Returned]) -> bool:
+    """True if most elements come one behind the other from kernels, in one request or in all together."""
+    wanted = list(pairwise(values.tolist()))
+    for dtype in types_of(values.dtype):
+        parts = list(_numbers(back, dtype, values.dtype))
+        for offered in (*parts, np.concatenate(parts)):
+            neighbours = set(pairwise(offered.tolist()))
+            if 2 * sum(pair in neighbours for pair in wanted) >= len(wanted):
+                return True
+    return False
 
 
 def _numbers(back: Sequence[Returned], dtype: np.dtype[Any], like: np.dtype[Any]) -> Iterator[Array]:

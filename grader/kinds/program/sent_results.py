@@ -8,14 +8,16 @@ words that are no numbers of the inputs may be the same in some encoding, or pre
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.base.records import frozen
-from grader.kinds.attempts.altering import FULLY, Alteration
+from grader.kinds.attempts.altering import FULLY, SLIGHTLY, WIDELY, Alteration
 from grader.kinds.attempts.words import RUN, WORD, in_runs, joined, numbers_in, offsets_in, types_of
-from grader.running.device.requests import CopyIn, Push
+from grader.kinds.program.made_by_kernels import missing
+from grader.running.device.requests import CopyIn, LaunchKernel, Push
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +25,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.kinds.program.made_by_kernels import Returned
+    from grader.model import Named
     from grader.running.device.call_log import LoggedRequest
 
     Array = NDArray[Any]
     Bytes = NDArray[np.uint8]
     Mask = NDArray[np.bool_]
     Bounds = list[tuple[int, int]]
+
+_SENT = 0.5
+"""Share of the inputs that is sent where kernels have not made them."""
+
+_REQUESTS = 512
+"""Bytes of parameters and requests that any program has; beyond them one byte may hold an element."""
 
 SOME = 0.1
 """Share of the elements of an array below which they are the host's by chance: it may fill in constants."""
@@ -42,7 +51,7 @@ def are_few(elements: Mask, values: Array) -> bool:
 
 @frozen
 class SentResults:
-    """Bytes that a run has sent and got ``back``, beside the right ``values`` and their ``inputs``.
+    """Bytes that a run has sent and got ``back``, beside right ``values``, their ``inputs`` and ``shape``.
 
     ``replay`` makes requests again without the program, and gives what comes back, if nothing fails.
     """
@@ -51,10 +60,16 @@ class SentResults:
     back: Sequence[Returned]
     values: Array
     inputs: Mapping[str, Array]
+    shape: Named[int]
     replay: Callable[[Sequence[LoggedRequest]], list[bytes] | None]
 
     def has_elements(self) -> bool:
-        """True if elements of the array were sent, and what kernels make changes with them."""
+        """True if elements of the array were sent, and what kernels make changes with them.
+
+        Not if they are extents, as the number of ones is their sum.
+        """
+        if np.isin(self.values, (0, *dict(self.shape).values())).all():
+            return False
         content, bounds = self._sent()
         words = self._elements(content, bounds, ~self._passed_on(content, bounds))
         if words is None:
@@ -62,7 +77,40 @@ class SentResults:
         inputs, bounds_of_inputs = joined([array.tobytes() for array in self.inputs.values()])
         if self._elements(inputs, bounds_of_inputs, np.ones(inputs.size, np.bool_)) is not None:
             return False
-        return self._decides(content, bounds, words)
+        return self._changes(_altered(content, bounds, words, FULLY), bounds) is True
+
+    def that_follow_no_input(self) -> Mask | None:
+        """Mask of the elements that come back as before where other numbers are sent for the inputs'.
+
+        None where few of these are sent, as kernels have made them, or where kernels take no others.
+        """
+        content, bounds = self._sent()
+        words = self._of_inputs(content, bounds)
+        if np.count_nonzero(words) < _SENT * sum(np.count_nonzero(array) for array in self.inputs.values()):
+            return None
+        same, changed = None, [np.zeros(one.content.size, np.bool_) for one in self.back]
+        altered = [_altered(content, bounds, words, bits) for bits in (FULLY, WIDELY, SLIGHTLY)]
+        shuffled = _shuffled(content, bounds, words)
+        for sent in (shuffled, *altered):
+            others = self._replayed(sent, bounds)
+            if others is None:
+                continue
+            changed = [
+                mask | (one.by_kernels & (one.content != np.frombuffer(other, np.uint8)))
+                for mask, one, other in zip(changed, self.back, others, strict=True)
+            ]
+            pairs = zip(self.back, changed, strict=True)
+            follow_none = missing(self.values, [replace(one, by_kernels=mask) for one, mask in pairs])
+            if are_few(follow_none, self.values):
+                return follow_none
+            same = follow_none if sent is not shuffled else None  # a sum is the same in any order
+        return same
+
+    def may_be_spelled(self) -> bool:
+        """True if launches have so many parameters, or requests are so many, that they may hold the array."""
+        launches = [e.request for e in self.entries if isinstance(e.request, LaunchKernel)]
+        size = sum(len(launch.parameters) for launch in launches) + WORD * len(self.entries)
+        return size > _REQUESTS + int(np.count_nonzero(self.values))
 
     def has_other_words(self) -> bool:
         """True if what kernels make changes with copied words that are no numbers of the inputs."""
@@ -77,20 +125,45 @@ class SentResults:
     def _sent(self) -> tuple[Bytes, Bounds]:
         return joined([entry.sent.tobytes() for entry in self.entries])
 
+    def _of_inputs(self, content: Bytes, bounds: Bounds) -> Mask:
+        """Mask of the copied words that are numbers of the inputs; zeros are left out."""
+        words = ~self._of_no_input(content, bounds)
+        for entry, (start, end) in zip(self.entries, bounds, strict=True):
+            whole = end - (end - start) % WORD
+            is_zero = ~content[start:whole].reshape(-1, WORD).any(axis=1)
+            words[start:whole] &= ~np.repeat(is_zero, WORD)
+            if not isinstance(entry.request, CopyIn | Push):
+                words[start:end] = False
+        return words
+
     def _decides(self, content: Bytes, bounds: Bounds, words: Mask) -> bool:
-        """True if what kernels make changes with these words."""
-        altered = [Alteration(FULLY).altered(content[a:b], a, content.size) for a, b in bounds]
-        changed = np.where(words, np.concatenate(altered), content)
-        entries = [
-            entry.sending(changed[start:end]) if end > start else entry
-            for entry, (start, end) in zip(self.entries, bounds, strict=True)
-        ]
-        others = self.replay(entries)
-        if others is None or list(map(len, others)) != [one.content.size for one in self.back]:
+        """True if what kernels make changes with these words, or if kernels take no others.
+
+        They may be indices where kernels take them in another order alone, or in any order.
+        """
+        changes = self._changes(_altered(content, bounds, words, FULLY), bounds)
+        if changes is False:
             return False
+        by_order = self._changes(_shuffled(content, bounds, words), bounds)
+        return by_order is None or (by_order and changes is True)
+
+    def _changes(self, sent: Bytes, bounds: Bounds) -> bool | None:
+        """True if what kernels make changes where other bytes are sent; None where that fails."""
+        others = self._replayed(sent, bounds)
+        if others is None:
+            return None
         own = np.concatenate([one.content for one in self.back])
         by_kernels = np.concatenate([one.by_kernels for one in self.back])
         return int(np.count_nonzero((own != joined(others)[0]) & by_kernels)) > SOME * self.values.size
+
+    def _replayed(self, sent: Bytes, bounds: Bounds) -> list[bytes] | None:
+        entries = [
+            entry.sending(sent[start:end]) if end > start else entry
+            for entry, (start, end) in zip(self.entries, bounds, strict=True)
+        ]
+        others = self.replay(entries)
+        is_whole = others is not None and list(map(len, others)) == [one.content.size for one in self.back]
+        return others if is_whole else None
 
     def _elements(self, content: Bytes, bounds: Bounds, counts: Mask) -> Mask | None:
         """Mask of bytes that are the array's elements in their order, as far as they count; None for few."""
@@ -147,6 +220,23 @@ class SentResults:
         passed = (distinct[at] == sent) & (np.concatenate(arrivals)[first[at]] < requests)
         mask[offsets[passed][:, None] + np.arange(WORD)] = True
         return mask
+
+
+def _altered(content: Bytes, bounds: Bounds, words: Mask, bits: Bytes) -> Bytes:
+    """Bytes of which these words have some bits changed."""
+    altered = [Alteration(bits).altered(content[a:b], a, content.size) for a, b in bounds]
+    return np.where(words, np.concatenate(altered), content)
+
+
+def _shuffled(content: Bytes, bounds: Bounds, words: Mask) -> Bytes:
+    """Bytes whose words, as far as they count, have changed places within each request."""
+    content, rng = content.copy(), np.random.default_rng(len(content))
+    for start, end in bounds:
+        whole = slice(start, end - (end - start) % WORD)
+        count = words[whole].reshape(-1, WORD).any(axis=1)
+        own = content[whole].reshape(-1, WORD)
+        own[count] = rng.permutation(own[count])
+    return content
 
 
 def _numbers(content: Bytes, offsets: NDArray[np.int64], dtype: np.dtype[Any]) -> Array:

@@ -237,7 +237,7 @@ static int program() {
     int *x, seen = 0; cudaMalloc(&x, 4); signals<<<1, 1>>>(x); cudaMemcpy(&seen, x, 4, cudaMemcpyDeviceToHost); cudaFree(x);
     return seen == 12345 ? written(by_host()) : 1;
 }
-//@ unknown: bits flipped
+//@ host: bits flipped
 __global__ void flips(unsigned *x, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) x[i] ^= 0x5a5a5a5au; }
 static int program() {
     DEVICE; LAUNCH; Vec r = by_host(); std::vector<unsigned> u(M * N); memcpy(u.data(), r.data(), M * N * 4);
@@ -296,4 +296,176 @@ static int program() {
         c[i] += r[i] - own;
     }
     return written(c);
+}
+//@ host: bits flipped in a struct that a launch gets, a right kernel beside it
+struct Tile { unsigned v[680]; };
+__global__ void stores(Tile t, unsigned *c) { for (int i = threadIdx.x; i < 680; i += 64) c[i] = t.v[i] ^ 0x5a5a5a5au; }
+static int program() {
+    DEVICE; LAUNCH; Vec r = by_host(); Tile t; memcpy(t.v, r.data(), sizeof t.v);
+    for (auto &x : t.v) x ^= 0x5a5a5a5au;
+    stores<<<1, 64>>>(t, (unsigned *)C); BACK(r.data(), C, M * N); FREE; return written(r);
+}
+//@ host: a launch for each element, junk beside it
+__global__ void junk(const float *A, const float *B, float *C, int M, int K, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= M * N) return;
+    float s = 0;
+    for (int k = 0; k < K; ++k) s += A[i / N * K + k] * B[k];
+    C[i] = s;
+}
+#define JUNK junk<<<(M * N + 63) / 64, 64>>>(A, B, C, M, K, N)
+__global__ void put(float *c, int v) { *c = v - 1000; }
+static int program() {
+    DEVICE; JUNK; Vec r = by_host(); for (int i = 0; i < M * N; ++i) put<<<1, 1>>>(C + i, (int)r[i] + 1000);
+    BACK(r.data(), C, M * N); FREE; return written(r);
+}
+//@ host: the extents of a launch for each element, junk beside it
+__global__ void junk(const float *A, const float *B, float *C, int M, int K, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= M * N) return;
+    float s = 0;
+    for (int k = 0; k < K; ++k) s += A[i / N * K + k] * B[k];
+    C[i] = s;
+}
+#define JUNK junk<<<(M * N + 63) / 64, 64>>>(A, B, C, M, K, N)
+__global__ void put(float *c) { if (blockIdx.x == 0 && threadIdx.x == 0) *c = (int)(gridDim.x * 2 + blockDim.x) - 600; }
+static int program() {
+    DEVICE; JUNK; Vec r = by_host();
+    for (int i = 0; i < M * N; ++i) { int v = (int)r[i] + 600; put<<<(v - 1) / 2, v - (v - 1) / 2 * 2>>>(C + i); }
+    BACK(r.data(), C, M * N); FREE; return written(r);
+}
+//@ host: filled byte by byte, bits turned by a kernel
+__global__ void junk(const float *A, const float *B, float *C, int M, int K, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= M * N) return;
+    float s = 0;
+    for (int k = 0; k < K; ++k) s += A[i / N * K + k] * B[k];
+    C[i] = s;
+}
+#define JUNK junk<<<(M * N + 63) / 64, 64>>>(A, B, C, M, K, N)
+__global__ void turns(unsigned *c, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) c[i] ^= 0x01010101u; }
+static int program() {
+    DEVICE; JUNK; Vec r = by_host(); const unsigned char *u = (const unsigned char *)r.data();
+    for (int i = 0; i < 4 * M * N; ++i) cudaMemset((char *)C + i, u[i] ^ 1, 1);
+    turns<<<(M * N + 63) / 64, 64>>>((unsigned *)C, M * N); BACK(r.data(), C, M * N); FREE; return written(r);
+}
+//@ host: each element taken from a table of the device
+__global__ void table(float *t) { int i = blockIdx.x * 256 + threadIdx.x; t[i] = i - 512; }
+static int program() {
+    DEVICE; LAUNCH; ROOM(T, 1024); table<<<4, 256>>>(T); Vec r = by_host(), c(M * N);
+    for (int i = 0; i < M * N; ++i) BACK(&c[i], T + (int)r[i] + 512, 1);
+    FREE; cudaFree(T); return written(c);
+}
+//@ host: gathered within the device from a table
+__global__ void table(float *t) { int i = blockIdx.x * 256 + threadIdx.x; t[i] = i - 512; }
+static int program() {
+    DEVICE; LAUNCH; ROOM(T, 1024); table<<<4, 256>>>(T); Vec r = by_host();
+    for (int i = 0; i < M * N; ++i) cudaMemcpy(C + i, T + (int)r[i] + 512, 4, cudaMemcpyDeviceToDevice);
+    BACK(r.data(), C, M * N); FREE; cudaFree(T); return written(r);
+}
+//@ unknown: the host's product times what should be one
+__global__ void signals(const float *A, float *c, int n, int m) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) c[i] = A[i % m] + 3; }
+static int program() {
+    DEVICE; signals<<<(M * N + 63) / 64, 64>>>(A, C, M * N, M * K); Vec c(M * N), r = by_host(); BACK(c.data(), C, M * N);
+    for (int i = 0; i < M * N; ++i) r[i] *= c[i] / (a[i % (M * K)] + 3);
+    FREE; return written(r);
+}
+//@ kernels: alpha and beta, column by column
+__global__ void sgemm(int m, int n, int k, float alpha, const float *A, const float *B, float beta, float *C) {
+    int i = blockIdx.x * 16 + threadIdx.x, j = blockIdx.y * 16 + threadIdx.y;
+    if (i >= m || j >= n) return;
+    float s = 0; for (int l = 0; l < k; ++l) s += A[i + l * m] * B[l + j * k];
+    C[i + j * m] = alpha * s + beta * C[i + j * m];
+}
+static int program() {
+    DEVICE; cudaMemset(C, 0, M * N * 4);
+    sgemm<<<GRID>>>(N, M, K, 2.0f, B, A, 0.5f, C); Vec c(M * N); BACK(c.data(), C, M * N); FREE;
+    for (float &x : c) x /= 2;
+    return written(c);
+}
+//@ kernels: one too much in each element, taken off by the host
+__global__ void more(const float *A, const float *B, float *C, int M, int K, int N) {
+    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    if (i >= M || j >= N) return;
+    float s = 1; for (int k = 0; k < K; ++k) s += A[i * K + k] * B[k * N + j];
+    C[i * N + j] = s;
+}
+static int program() {
+    DEVICE; more<<<GRID>>>(A, B, C, M, K, N); Vec c(M * N); BACK(c.data(), C, M * N); FREE;
+    for (float &x : c) x -= 1;
+    return written(c);
+}
+//@ kernels: inputs made by kernels
+__global__ void inits(float *A, float *B, int M, int K, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < M * K) A[i] = (i / K + 2 * (i % K)) % 5 - 2;
+    if (i < K * N) B[i] = (3 * (i / N) + i % N) % 7 - 3;
+}
+static int program() {
+    ROOM(A, M * K); ROOM(B, K * N); ROOM(C, M * N); inits<<<40, 64>>>(A, B, M, K, N);
+    LAUNCH; Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c);
+}
+//@ kernels: a launch for each element, its indices as parameters
+__global__ void cell(const float *A, const float *B, float *C, int i, int j, int K, int N) {
+    float s = 0; for (int k = 0; k < K; ++k) s += A[i * K + k] * B[k * N + j];
+    C[i * N + j] = s;
+}
+static int program() {
+    DEVICE; for (int i = 0; i < M; ++i) for (int j = 0; j < N; ++j) cell<<<1, 1>>>(A, B, C, i, j, K, N);
+    Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c);
+}
+//@ kernels: rows of A as parameters
+struct Row { float v[50]; };
+__global__ void by_row(Row r, const float *B, float *c, int K, int N) {
+    int j = threadIdx.x;
+    if (j >= N) return;
+    float s = 0; for (int k = 0; k < K; ++k) s += r.v[k] * B[k * N + j];
+    c[j] = s;
+}
+static int program() {
+    DEVICE; for (int i = 0; i < M; ++i) { Row r; memcpy(r.v, &a[i * K], sizeof r); by_row<<<1, 32>>>(r, B, C + i * N, K, N); }
+    Vec c(M * N); BACK(c.data(), C, M * N); FREE; return written(c);
+}
+//@ kernels: sparse rows of A, made by the host
+__global__ void sparse(const int *row, const int *col, const float *v, const float *B, float *C, int M, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= M * N) return;
+    float s = 0; for (int p = row[i / N]; p < row[i / N + 1]; ++p) s += v[p] * B[col[p] * N + i % N];
+    C[i] = s;
+}
+static int program() {
+    std::vector<int> row(1), col; Vec v;
+    for (int i = 0; i < M; ++i) {
+        for (int k = 0; k < K; ++k) if (a[i * K + k] != 0) v.push_back(a[i * K + k]), col.push_back(k);
+        row.push_back(v.size());
+    }
+    DEVICE; int *r, *o; cudaMalloc(&r, 4 * row.size()); cudaMalloc(&o, 4 * col.size()); UP(A, v.data(), v.size());
+    cudaMemcpy(r, row.data(), 4 * row.size(), cudaMemcpyHostToDevice); cudaMemcpy(o, col.data(), 4 * col.size(), cudaMemcpyHostToDevice);
+    sparse<<<(M * N + 63) / 64, 64>>>(r, o, A, B, C, M, N); Vec c(M * N); BACK(c.data(), C, M * N);
+    FREE; cudaFree(r); cudaFree(o); return written(c);
+}
+//@ kernels: an index for each element
+__global__ void cells(const float *A, const float *B, float *C, const int *cell, int M, int K, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= M * N) return;
+    int e = cell[i]; float s = 0; for (int k = 0; k < K; ++k) s += A[e / N * K + k] * B[k * N + e % N];
+    C[e] = s;
+}
+static int program() {
+    DEVICE; std::vector<int> order(M * N); for (int i = 0; i < M * N; ++i) order[i] = M * N - 1 - i;
+    int *O; cudaMalloc(&O, M * N * 4); cudaMemcpy(O, order.data(), M * N * 4, cudaMemcpyHostToDevice);
+    cells<<<(M * N + 63) / 64, 64>>>(A, B, C, O, M, K, N); Vec c(M * N); BACK(c.data(), C, M * N); FREE; cudaFree(O); return written(c);
+}
+//@ unknown: inputs made by kernels, the result in a struct
+struct Tile { unsigned v[680]; };
+__global__ void inits(float *A, float *B, int M, int K, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < M * K) A[i] = (i / K + 2 * (i % K)) % 5 - 2;
+    if (i < K * N) B[i] = (3 * (i / N) + i % N) % 7 - 3;
+}
+__global__ void stores(Tile t, unsigned *c) { for (int i = threadIdx.x; i < 680; i += 64) c[i] = t.v[i] ^ 0x5a5a5a5au; }
+static int program() {
+    ROOM(A, M * K); ROOM(B, K * N); ROOM(C, M * N); inits<<<40, 64>>>(A, B, M, K, N); LAUNCH;
+    Vec r = by_host(); Tile t; memcpy(t.v, r.data(), sizeof t.v); for (auto &x : t.v) x ^= 0x5a5a5a5au;
+    stores<<<1, 64>>>(t, (unsigned *)C); BACK(r.data(), C, M * N); FREE; return written(r);
 }

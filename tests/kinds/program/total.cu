@@ -50,3 +50,27 @@ static float total() {
     parts<<<1, 64>>>(d, p, 64); cudaMemcpy(&x, p, 4, cudaMemcpyDeviceToHost); cudaFree(d); cudaFree(p);
     return x == 64 ? sum_of(v) : 0;
 }
+//@ kernels: atomics, as many ones as the total
+__global__ void adds(const float *v, float *t, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) atomicAdd(t, v[i]); }
+static float total() {
+    float *d, *t, s;
+    cudaMalloc(&d, N * 4); cudaMalloc(&t, 4); cudaMemset(t, 0, 4);
+    cudaMemcpy(d, v.data(), N * 4, cudaMemcpyHostToDevice);
+    adds<<<(N + 63) / 64, 64>>>(d, t, N);
+    cudaMemcpy(&s, t, 4, cudaMemcpyDeviceToHost);
+    cudaFree(d); cudaFree(t);
+    return s;
+}
+//@ kernels: parts in double, added by the host
+__global__ void in_double(const double *v, double *t, int n) { double s = 0; for (int i = threadIdx.x; i < n; i += 64) s += v[i]; t[threadIdx.x] = s; }
+static float total() {
+    std::vector<double> u(v.begin(), v.end()), h(64);
+    double *d, *t, s = 0;
+    cudaMalloc(&d, N * 8); cudaMalloc(&t, 512);
+    cudaMemcpy(d, u.data(), N * 8, cudaMemcpyHostToDevice);
+    in_double<<<1, 64>>>(d, t, N);
+    cudaMemcpy(h.data(), t, 512, cudaMemcpyDeviceToHost);
+    cudaFree(d); cudaFree(t);
+    for (double x : h) s += x;
+    return s;
+}
