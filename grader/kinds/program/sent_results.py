@@ -17,6 +17,7 @@ from grader.base.records import frozen
 from grader.kinds.attempts.altering import FULLY, SLIGHTLY, WIDELY, Alteration
 from grader.kinds.attempts.words import RUN, WORD, in_runs, joined, numbers_in, offsets_in, types_of
 from grader.kinds.program.made_by_kernels import missing
+from grader.running.device.memory import BASE
 from grader.running.device.requests import CopyIn, LaunchKernel, Push
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ _SENT = 0.5
 
 _CLOSE = 1e-5
 """Largest error of a number that the host has scaled, as a share of it."""
+
+_REACH, _SMALL = 1 << 40, 1 << 16
+"""Bytes of memory that a device has at most, and the largest number that is taken for a size or an index."""
 
 _REQUESTS = 512
 """Bytes of parameters and requests that any program has; beyond them one byte may hold an element."""
@@ -116,11 +120,13 @@ class SentResults:
         return size > _REQUESTS + int(np.count_nonzero(self.values))
 
     def has_other_words(self) -> bool:
-        """True if what kernels make changes with copied words that are no numbers of the inputs."""
+        """True if what kernels make changes with words that are no numbers of the inputs: copies, structs."""
         content, bounds = self._sent()
         words = self._of_no_input(content, bounds) & ~self._passed_on(content, bounds)
         for entry, (start, end) in zip(self.entries, bounds, strict=True):
-            if not isinstance(entry.request, CopyIn | Push):
+            if isinstance(entry.request, LaunchKernel):
+                words[start:end] &= ~_addresses_and_sizes(content[start:end])
+            elif not isinstance(entry.request, CopyIn | Push):
                 words[start:end] = False
         is_enough = np.count_nonzero(words) >= SOME * WORD * self.values.size
         return bool(is_enough) and self._decides(content, bounds, words)
@@ -226,6 +232,14 @@ class SentResults:
         passed = (distinct[at] == sent) & (np.concatenate(arrivals)[first[at]] < requests)
         mask[offsets[passed][:, None] + np.arange(WORD)] = True
         return mask
+
+
+def _addresses_and_sizes(content: Bytes) -> Mask:
+    """Mask of the words of a launch that are parts of addresses of the device, or small whole numbers."""
+    padded = np.zeros(-(-content.size // (2 * WORD)) * 2 * WORD, np.uint8)
+    padded[: content.size] = content
+    are_addresses = np.repeat((padded.view(np.uint64) - np.uint64(BASE)) < _REACH, 2)
+    return np.repeat(are_addresses | (padded.view(np.uint32) <= _SMALL), WORD)[: content.size]
 
 
 def _is_multiple(content: Bytes, values: Array) -> bool:
