@@ -107,7 +107,7 @@ def _operands(
     reads = tuple(low.read(operand, kind) for operand, kind in zip(operands, form.operands, strict=True))
     if "ftz" not in finish.words:
         return reads
-    return tuple(low.helper(f"flush_{finish.kind}", "b32", read) for read in reads)
+    return tuple(low.helper(f"flush_{finish.kind}", finish.kind, read) for read in reads)
 
 
 def _move(low: Lowering, ins: Instruction) -> None:
@@ -121,6 +121,7 @@ def _move(low: Lowering, ins: Instruction) -> None:
         _unpack(low, to, source, kind)
     else:
         _plain(low, CoreForm(copy_of(8 * WIDTH[kind]), kind, (kind,)), (to, source))
+        low.ops[-1].is_move = True
 
 
 def _pack(low: Lowering, to: Operand, source: Vector, kind: str) -> None:

@@ -21,7 +21,7 @@ from grader.simulation.emulator.core.forms import WIDTH
 from grader.simulation.emulator.core.library import CONSTANT, NONE, OP, codes
 from grader.simulation.emulator.core.operations import NOTED, CoreOperation
 from grader.simulation.emulator.core.optimisation import optimise
-from grader.simulation.emulator.core.registers import unset_reads
+from grader.simulation.emulator.core.registers import Marks, with_checks
 from grader.simulation.emulator.linking.link import FIXED, SAME
 from grader.simulation.emulator.linking.linker import local_layout
 from grader.simulation.emulator.linking.program import caller_of_header, within
@@ -180,8 +180,8 @@ class Lowering:
         for jump in self.jumps:
             jump.op.others["target"] = jump.frame.starts[jump.instruction]
         given = frozenset(self.specials.values())
-        for op in unset_reads(self.ops, given):
-            op.name, op.dst, op.reads, op.more_read, op.more_written = "refuse", NONE, (), (), ()
+        marks = Marks(lambda: self.register("pred"), self.constant(b"\1"), self.constant(b"\0"))
+        self.ops = with_checks(self.ops, given, marks)
         numbers = {
             offset | CONSTANT: int.from_bytes(content, "little", signed=True)
             for (content, width), offset in self.constants.items()

@@ -35,6 +35,8 @@ class CoreOperation:
     others: dict[str, int] = field(default_factory=dict)
     weight: int = 0
     is_gone: bool = False
+    is_move: bool = False
+    """True of a `mov`: to copy a register that was not set is no use of it, and the other is not set then."""
 
     @property
     def is_pure(self) -> bool:

@@ -6,7 +6,7 @@ begins, sums with a constant become part of an access, and what nothing reads go
 order.
 
 All of this holds for registers that one unguarded operation writes: every read of such a register lies behind
-it on every way (`registers.unset_reads` has refused all others), as in static single assignment form (Cytron
+it on every way (`registers.with_checks` refuses all others), as in static single assignment form (Cytron
 et al., 1991). The instructions that an operation stood for are counted with the next one of its block.
 """
 

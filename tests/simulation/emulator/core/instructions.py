@@ -55,6 +55,7 @@ ROUNDINGS = [
     ),
     Case("setp.lt.and.ftz.f32 %d|%p1, %a, %b, %c;", "pred", ("f32", "f32", "pred")),
     Case("lg2.approx.ftz.f32 %d, %a;", "f32", ("f32",)),
+    Case("rcp.approx.ftz.f64 %d, %a;", "f64", ("f64",)),
     Case("cvt.ftz.f64.f32 %d, %a;", "f64", ("f32",)),
     Case("cvt.rn.ftz.f32.f64 %d, %a;", "f32", ("f64",)),
     Case("cvt.rzi.ftz.s32.f32 %d, %a;", "s32", ("f32",)),

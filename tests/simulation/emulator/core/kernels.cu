@@ -174,3 +174,15 @@ extern "C" __global__ void copies_gaps(const double* A, double* B, int n) {
     volatile Padded* last = own + 1;
     B[i] = last->small + last->large;
 }
+
+extern "C" __global__ void set_on_some_ways(const float* A, float* B, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float last, other;
+    for (int k = 0; k < i % 3; ++k) {
+        last = A[(i + k) % n];
+        if (k == 1) other = last * 2.0f;
+    }
+    float sum = i % 3 ? last : 0.5f;
+    if (i % 3 == 2) sum += other;
+    B[i] = sum;
+}

@@ -384,3 +384,15 @@ def test_what_a_header_leaves_unset_in_local_memory_is_clean(build: str) -> None
     ]
     assert runs[0].outputs[0][1].tobytes() == runs[1].outputs[0][1].tobytes()
     assert [run.findings for run in runs] == [(), ()]
+
+
+def test_a_variable_that_is_set_before_it_is_used_is_clean_though_some_ways_do_not_set_it() -> None:
+    """Each thread is asked whether it has set what it uses; a copy of what it has not set is no use."""
+    launch, values = CLEAN["adds"][0], arguments("adds", 5)
+    assert attempt(SOURCE, "O0", "set_on_some_ways", launch, values).clean
+    native, interpreted = (
+        Kernel(built(SOURCE, "O0"), "set_on_some_ways", interpreted=by).run(launch, values, detect=True)
+        for by in (False, True)
+    )
+    assert native.outputs[0][1].tobytes() == interpreted.outputs[0][1].tobytes()
+    assert native.findings == interpreted.findings == ()

@@ -82,7 +82,7 @@ extern "C" __global__ void part_of_a_warp(const float* A, float* B, int n) {
 
 extern "C" __global__ void sometimes_set(const float* A, float* B, int n) {
     float x;
-    if (threadIdx.x < 64) x = A[0];
+    if (threadIdx.x < 48) x = A[0];
     B[blockIdx.x * 64 + threadIdx.x] = x;
 }
 

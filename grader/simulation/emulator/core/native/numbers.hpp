@@ -180,7 +180,7 @@ inline T approximate(T x, f64 value) {
 inline f32 quieted(f32 x) { return x == x ? x : __builtin_bit_cast(f32, __builtin_bit_cast(u32, x) | 0x400000); }
 
 // A subnormal number as a zero of its sign (`.ftz`).
-inline f32 flushed(f32 x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(f32(0), x) : x; }
+template <typename T> T flushed(T x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(T(0), x) : x; }
 
 // A float as the nearest integer in range; a NaN as 0 (9.7.9.21).
 template <typename T>
