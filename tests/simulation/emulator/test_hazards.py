@@ -13,14 +13,16 @@ import pytest
 from grader.model import FindingKind
 from grader.simulation.emulator.machine.machine import Machine
 from grader.simulation.emulator.machine.state import Allowance, TooMuchHeldError
-from grader.simulation.emulator.races import AccessLog
+from grader.simulation.emulator.races import AccessLog, conflicts
 from grader.simulation.emulator.races.conflicts import MOST_PAIRS, Conflict, DescribedPairs, find_conflicts
-from grader.simulation.emulator.races.rows import ATOMIC, READ, WRITE, Rows
+from grader.simulation.emulator.races.rows import ATOMIC, READ, WRITE, Rows, conflicting
 from tests.simulation.emulator import nvcc
 from tests.simulation.emulator.labelled import Kernel, finding_key, findings, kernels, sources
 from tests.simulation.emulator.launching import hazard_build
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from grader.simulation.ptx import Module
 
 SOURCES = sources()
@@ -114,18 +116,47 @@ def test_of_very_many_racing_lines_some_pairs_are_described_and_the_rest_costs_l
     """A thousand stores by two threads are half a million pairs."""
     stores = [(0, lane, site, WRITE, site) for site in range(1, 1001) for lane in (0, 40)]
     described = DescribedPairs()
-    conflicts = find_conflicts(rows(*stores), described, Allowance())
-    assert len({(c.site, c.other_site) for c in conflicts}) == MOST_PAIRS
+    found_conflicts = find_conflicts(rows(*stores), described, Allowance())
+    assert len({(c.site, c.other_site) for c in found_conflicts}) == MOST_PAIRS
     later = rows((0, 0, 1, WRITE, 1), (0, 40, 1, WRITE, 2), (1, 0, 5000, WRITE, 3), (1, 40, 5001, WRITE, 4))
     assert [(c.site, c.other_site) for c in find_conflicts(later, described, Allowance())] == [(1, 1)]
 
 
 def test_looking_for_a_race_among_very_many_accesses_spends_from_the_allowance() -> None:
-    """One thread that stores a thousand times races with nobody; that takes as much looking."""
-    stores = rows(*((0, 0, site, WRITE, site) for site in range(1, 1001)))
+    """Two threads that store atomically a thousand times do not race; that takes as much looking."""
+    stores = rows(*((0, lane, site, ATOMIC, site) for site in range(1, 1001) for lane in (0, 40)))
     assert not conflicts_of(stores)
     with pytest.raises(TooMuchHeldError):
         find_conflicts(stores, DescribedPairs(), Allowance(left=10))
+
+
+def test_cells_of_one_thread_are_not_looked_at() -> None:
+    """One thread that stores a thousand times races with nobody, also beside others that race."""
+    stores = [(0, 0, site, WRITE, site) for site in range(1, 1001)]
+    nothing_left = Allowance(left=0)
+    assert not find_conflicts(rows(*stores), DescribedPairs(), nothing_left)
+    race = [(1, 0, 1001, WRITE, 1001), (1, 40, 1002, WRITE, 1002)]
+    found_conflicts = find_conflicts(rows(*stores, *race), DescribedPairs(), nothing_left)
+    assert [(c.site, c.other_site, c.elements) for c in found_conflicts] == [(1002, 1001, 1)]
+
+
+def test_hundreds_of_racing_lines_are_compared_with_the_next_ones_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Once no more pairs are described; comparing each with 64 others took minutes."""
+    compared: list[int] = []
+
+    def counted(
+        kind: NDArray[np.int64], other: NDArray[np.int64], same_block: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        compared.append(kind.size)
+        return conflicting(kind, other, same_block)
+
+    monkeypatch.setattr(conflicts, "conflicting", counted)
+    stores = [(cell, lane, site, WRITE, site) for site in range(400) for cell in (0, 1) for lane in (0, 40)]
+    found_conflicts = find_conflicts(rows(*stores), DescribedPairs(), Allowance())
+    assert len({(c.site, c.other_site) for c in found_conflicts}) == MOST_PAIRS
+    assert len(compared) < 10
 
 
 def test_two_lines_may_race_in_either_order_on_different_cells() -> None:

@@ -65,6 +65,9 @@ MOST_PAIRS = 256
 NEAREST_RUNS = 64
 """Runs under one key that each is compared with in any case; with further ones only while nothing races."""
 
+NEXT_RUNS = 2
+"""The same once no more pairs of sites are described: hundreds of lines that race would take minutes."""
+
 
 @mutable
 class DescribedPairs:
@@ -78,6 +81,10 @@ class DescribedPairs:
         if len(self.pairs) < MOST_PAIRS:
             self.pairs.add(pair)
         return pair in self.pairs
+
+    def nearest_runs(self) -> int:
+        """Runs under one key that each is compared with in any case."""
+        return NEXT_RUNS if len(self.pairs) >= MOST_PAIRS else NEAREST_RUNS
 
 
 def find_conflicts(rows: Rows, described: DescribedPairs, allowance: Allowance) -> list[Conflict]:
@@ -138,6 +145,15 @@ def _runs(rows: Rows, key: tuple[NDArray[np.int64], ...], agent: NDArray[np.int6
     )
 
 
+def _of_several_agents(runs: _RowRuns, agent: NDArray[np.int64]) -> _RowRuns:
+    """The runs under keys that more than one agent has: only these may race."""
+    starts = np.flatnonzero(_starts([runs.key]))
+    lowest = np.minimum.reduceat(agent[runs.first], starts)
+    highest = np.maximum.reduceat(agent[runs.last], starts)
+    several = np.repeat(lowest != highest, np.diff(np.append(starts, len(runs.key))))
+    return _RowRuns(*(column[several] for column in runs))
+
+
 def _starts(columns: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
     """Mask of the first row of each group of equal rows, among rows that are sorted by these columns."""
     new = np.zeros(len(columns[0]), np.bool_)
@@ -171,11 +187,11 @@ def _conflicts_between(
 ) -> Iterator[tuple[Conflict, NDArray[np.int64]]]:
     """Conflicts of runs under one key with different agents, each with its cells."""
     described, allowance = limits
-    runs = _runs(rows, key, agent)
+    runs = _of_several_agents(_runs(rows, key, agent), agent)
     total = len(runs.first)
     alike: NDArray[np.bool_] | None = None
     for apart in range(total):
-        if apart > NEAREST_RUNS:
+        if apart > described.nearest_runs():
             if described.pairs:
                 return
             allowance.spend(total // 1000 + 1)
