@@ -556,3 +556,39 @@ def test_a_call_that_fails_is_the_cause_of_wrong_results_alone(graded: Graded) -
         "`cudaMemcpyToSymbol` fails with “invalid device symbol”; nothing was done, and the program goes on"
     )
     assert graded(SYMBOLS.replace(copied, f"{copied}; {failing}")).cause is None
+
+
+WAITS = """
+__global__ void wait(volatile int *flag) { while (*flag == 0) {} }
+int main"""
+
+
+def test_a_last_launch_that_never_ends_is_a_mistake_of_the_program(graded: Graded) -> None:
+    """All results are there before it, and nobody asks how it ended: a device is busy with it for ever."""
+    endless = "cudaMemset(device, 0, 4); wait<<<1, 1>>>(device); cudaFree(device);"
+    grade = graded(RIGHT.replace("int main", WAITS).replace("cudaFree(device);", endless))
+    result = _results(grade)["host"]
+    assert (result.verdict, result.item.points) == (Verdict.FAIL, Fraction(10))
+    assert [finding.line for finding in result.findings] == [9]
+    assert _results(grade)["says"].verdict is Verdict.PASS
+
+
+RELEASES = {
+    "mapped memory": """int *flag; cudaHostAlloc(&flag, 4, cudaHostAllocMapped); *flag = 0;
+        wait<<<1, 1>>>(flag); *(volatile int *)flag = 1; cudaDeviceSynchronize(); cudaFreeHost(flag);""",
+    "another stream": """cudaStream_t s; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+        cudaMemset(device, 0, 4); wait<<<1, 1, 0, s>>>(device);
+        int one = 1; cudaMemcpy(device, &one, 4, cudaMemcpyHostToDevice);
+        cudaStreamSynchronize(s); cudaStreamDestroy(s);""",
+}
+
+
+@pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
+def test_a_launch_that_waits_for_its_host_is_a_question_to_staff(graded: Graded, release: str) -> None:
+    """Launches are followed one after the other here: what ends the wait comes later."""
+    source = RIGHT.replace("int main", WAITS).replace("cudaFree(device);", f"{release} cudaFree(device);")
+    results = _results(graded(source))
+    assert (results["host"].verdict, results["host"].is_question) == (Verdict.ERROR, True)
+    assert "waits for what the host or another stream does" in results["host"].message
+    assert results["says"].verdict is Verdict.PASS
+    assert not [one for one in results.values() if one.verdict is Verdict.FAIL]

@@ -43,7 +43,7 @@ MISTAKES = tuple(
 
 @frozen(kw_only=True)
 class HostCheck(FindingsCheck):
-    """No mistake in how the program uses its device.
+    """No mistake in how the program uses its device, and no launch that never ends: a device is lost by it.
 
     Errors and warnings cost the item; with ``severity: info`` remarks do, too, and with ``severity: error``
     errors alone. What it is to ``ignore`` it does not even tell.
@@ -61,9 +61,9 @@ class HostCheck(FindingsCheck):
         return replace(evidence, cases=tuple(map(self._without_ignored, evidence.cases)))
 
     def judge(self, evidence: Evidence) -> CheckResult:
-        """Fail on a mistake of the host in any of the item's cases."""
-        praise = text_of("no-mistake-of-host")
-        result = judge_findings(self.item, evidence, (FindingKind.HOST,), praise, self.severity)
+        """Fail on a mistake of the host, or a launch without an end, in any of the item's cases."""
+        praise, kinds = text_of("no-mistake-of-host"), (FindingKind.HOST, FindingKind.TIMEOUT)
+        result = judge_findings(self.item, evidence, kinds, praise, self.severity)
         if result.verdict not in (Verdict.PASS, Verdict.FAIL) or self.severity == Severity.INFO:
             return result
         shown = cases_of_item(self.item, evidence)

@@ -28,7 +28,7 @@ from grader.running.device.limits import launch_of, refused, shape
 from grader.running.device.memory import MemoryCopy, Owner
 from grader.running.device.observation import EndedLaunch, KernelRun, MemoryImage, Observation, loaded
 from grader.running.device.requests import Sharing
-from grader.running.device.streams import Use, marked
+from grader.running.device.streams import DEFAULT, LEGACY, Use, marked
 from grader.running.device.watched_launches import LaunchLog, RecordedLaunch, SeenLaunch, numbers_in
 from grader.running.device.work_left import WorkLeft
 from grader.simulation.emulator.launch import STEPS
@@ -57,6 +57,10 @@ _POINTER_BYTES = 8
 
 _COOPERATIVE, _WORKSPACE_BYTES = "%envreg2", 8
 """Register that a kernel reads for the workspace of a cooperative launch: its size, and a barrier."""
+
+_WAITS_FOR_HOST = (
+    "not supported here: a kernel that waits for what the host or another stream does while it runs"
+)
 
 
 class _Pointer(NamedTuple):
@@ -187,7 +191,9 @@ class EmulatedLaunches:
         before = self._watched_bytes(kernel, arguments)
         self._make_ready(kernel, arguments, request, watch=watch)
         run = self._run(kernel, launch, arguments)
-        if run is None:
+        if run is not None and self._may_be_released(run, request):
+            self.unsupported = _WAITS_FOR_HOST
+        if run is None or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
         self.steps -= run.work
         self.gave_up, self.out_of_time = run.too_much_work, bool(run.too_much_work) and self.time_is_up()
@@ -215,6 +221,11 @@ class EmulatedLaunches:
             changed=changed,
             uses=self._uses(kernel.module),
         )
+
+    def _may_be_released(self, run: Run, request: LaunchKernel) -> bool:
+        """True if a launch that never ends by itself may wait for the host, or for another stream."""
+        never_ends = any(finding.code is FindingCode.NEVER_ENDS for finding in run.findings)
+        return never_ends and (self.memory.is_shared or request.stream not in (DEFAULT, LEGACY))
 
     def _waits_for_its_grid(self, kernel: LoadedKernel, run: Run) -> bool:
         """True if a launch ended in a trap, and its kernel uses what only cooperative launches have."""
