@@ -76,10 +76,11 @@ _ENOUGH_TO_WONDER = 3
 _NOT_GRADED = (
     "run the same command again for what was not graded, with a smaller --jobs where this machine was busy"
 )
+_TO_DECIDE = "look at what is a question to you, and give its points in adjustments.yaml (`score` or `items`)"
 
 
 def run(options: argparse.Namespace) -> int:
-    """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
+    """Grade what is not graded yet, write the reports; 1 below --fail-under, 2 with questions, 3 in error."""
     if options.out is None and not options.dry_run:
         raise UsageError("-o OUT is missing: where grades and reports go")
     if options.only and options.fresh:
@@ -269,9 +270,9 @@ def _code(
     options: argparse.Namespace, assignment: Assignment, grades: Sequence[Grade], out: OutFolder
 ) -> int:
     """The exit code; a class of which it may not be that of the assignment is a question."""
-    if any(grade.verdict is Verdict.ERROR for grade in grades):
-        _say([_NOT_GRADED])
-        return setup.OURS
+    if code := setup.code_of_errors(grades):
+        _say([_NOT_GRADED if code == setup.OURS else _TO_DECIDE])
+        return code
     if doubt := _class_doubt(grades):
         question = f"is `{assignment.id}` the assignment that these are for?"
         _say([f"{doubt}: {question} The grades are stored in {out.path}"])

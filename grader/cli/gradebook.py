@@ -97,13 +97,18 @@ def _say(filled: Filled, grades: Sequence[Grade], target: Path) -> None:
         f"{count(len(filled.changed), 'cell')} changed",
         soft_wrap=True,
     )
-    errors = tuple(grade.submission_id for grade in grades if grade.verdict is Verdict.ERROR)
+    in_error = [grade for grade in grades if grade.verdict is Verdict.ERROR]
+    errors, questions = (
+        tuple(grade.submission_id for grade in in_error if grade.is_question == asked)
+        for asked in (False, True)
+    )
     unjudged = tuple(grade.submission_id for grade in grades if grade.skipped_points)
     for names, reason in (
         (filled.doubtful, "in doubt, nothing written"),
         (filled.without_row, "graded, with no row"),
         (filled.without_score, "a row, with no grade"),
         (errors, "not graded, through no fault of theirs"),
+        (questions, "not graded yet, a question to you"),
         (unjudged, f"with {_not_judged(grades)} not judged here, which the score leaves out"),
     ):
         if names:

@@ -95,9 +95,9 @@ def item_titles(grades: Sequence[Grade]) -> dict[str, str]:
 
 
 def note(grade: Grade) -> str:
-    """Say in one line what is wrong: our own error, a mistake with a name, a finding, or the first item."""
+    """Say in one line what is wrong: our error or a question, a named mistake, a finding, or an item."""
     if grade.error:
-        return one_line(text_of("note-error", reason=grade.error))
+        return one_line(text_of("note-question" if grade.is_question else "note-error", reason=grade.error))
     failed = [i.result for i in grade.items if i.result.verdict in {Verdict.FAIL, Verdict.ERROR}]
     failed = [result for result in failed if result.item.counts] or failed  # extra credit comes last
     if not failed:
@@ -175,10 +175,13 @@ def _summary(grades: Sequence[Grade]) -> str:
     graded = [grade for grade in grades if grade.verdict != Verdict.ERROR]
     unjudged = sum(grade.took_too_much_work for grade in graded)
     full = sum(grade.score >= grade.max_score and not grade.took_too_much_work for grade in graded)
-    errors = len(grades) - len(graded)
+    questions = sum(grade.is_question for grade in grades if grade.verdict is Verdict.ERROR)
+    errors = len(grades) - len(graded) - questions
     parts = [text_of("class-submissions", count=len(grades)), text_of("class-full", count=full)]
     if errors:
         parts.append(text_of("class-not-graded", count=errors))
+    if questions:
+        parts.append(text_of("class-questions", count=questions))
     if unjudged:
         parts.append(text_of("class-unjudged", count=unjudged))
     if graded:

@@ -241,6 +241,7 @@ KINDS: Mapping[str, str] = {
 
 _NOTES: Mapping[str, str] = {
     "note-error": "error of ours: {reason}",
+    "note-question": "a question to you: {reason}",
     "note-too-much-work": "not judged as a whole: it takes too long",
     "note-line": "{what}, line {line}",
     "note-lines": "{what}, lines {line} and {other_line}",
@@ -258,12 +259,15 @@ _TABLE: Mapping[str, str] = {
     "class-score": "score",
     "class-speed": "speed",
     "class-note": "note",
-    "class-legend": "✓ pass   ✗ fail, or the points earned{waits}   – not judged here   ! error of ours",
+    "class-legend": (
+        "✓ pass   ✗ fail, or the points earned{waits}   – not judged here   ! error of ours, or a question"
+    ),
     "class-legend-waits": "   ○ fails with another item",
     "class-submissions": "{count} submissions",
     "class-submissions-one": "{count} submission",
     "class-full": "{count} with full marks",
     "class-not-graded": "{count} not graded, through no fault of theirs",
+    "class-questions": "{count} not graded yet, a question to you",
     "class-unjudged": "{count} to look at, not judged as a whole",
     "class-mean": "mean {points}",
 }
@@ -319,7 +323,8 @@ _STUDENTS: Mapping[str, str] = {
     "class-student-title": "the staff’s page; the report is what the student sees",
     "class-report": "report",
     "class-marks": (
-        "✓ pass, ✗ fail or the points earned, ○ fails with another item, – not judged here, ! error of ours."
+        "✓ pass, ✗ fail or the points earned, ○ fails with another item, – not judged here, "
+        "! error of ours, or a question."
     ),
     "class-to-search": "to search",
     "class-to-move": "to go from student to student",
