@@ -130,6 +130,12 @@ def defaults(path: Path = COURSE_FILE) -> dict[str, object]:
     return values
 
 
+def in_words() -> tuple[str, ...]:
+    """A line about what the file sets, for a folder may look like a course's that is a student's."""
+    settings = ", ".join(f"{key} = {escaped(str(value), 60)}" for key, value in defaults().items())
+    return (f"{COURSE_FILE} in this folder sets {settings}; what is typed comes first",) if settings else ()
+
+
 def _readers() -> dict[str, Callable[[str], object]]:
     """Reader of the value of each key."""
     from grader.classroom.course.feedback import KINDS  # noqa: PLC0415 - a student has no such file

@@ -104,6 +104,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if len(download.submissions) == 1:
         course_file.must_lie_outside_of_class(options.submissions)
+    _say(course_file.in_words())
     if options.dry_run:
         return dry_run.show(options, assignment, download)
     download = dry_run.certain(download, skip=options.skip_unmatched)

@@ -24,7 +24,9 @@ def test_what_a_course_sets_once_is_not_typed_again(course: Path, capsys: pytest
     """Roster and output come from the file; what is typed comes first."""
     (course / "grader.toml").write_text('roster = "roster.csv"\nout = "graded"\n', encoding="utf-8")
     assert main(["grade", QUESTIONS, "class"]) == 0
-    assert "1 student of the roster without one" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "1 student of the roster without one" in told
+    assert told.startswith("grader.toml in this folder sets roster = roster.csv, out = graded; what is typed")
     assert grades(course / "graded") == {"ada-1": ("pass", 100)}
     assert main(["grade", QUESTIONS, "class", "-o", "elsewhere"]) == 0
     assert grades(course / "elsewhere") == {"ada-1": ("pass", 100)}
