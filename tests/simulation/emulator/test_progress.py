@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.model import FindingKind
+from grader.model import Argument, FindingKind, Launch
 from grader.model.messages import clause
+from grader.simulation.emulator.launch import Kernel
 from grader.simulation.emulator.machine import copies
+from grader.simulation.emulator.machine.progress import Watch
 from grader.simulation.emulator.stalled import worked_so_far
 from tests.simulation.emulator.launching import Compiled, default_build, hazard_build, zeros
 
@@ -174,6 +176,18 @@ def test_a_counter_that_is_compared_with_something_added_to_it_is_followed(kerne
     result = kernels.run("steps_by_four", (1, 1, 1), (1, 1, 1), zeros(32), np.int32(10))
     assert result.completed
     assert not result.findings
+
+
+def test_warps_one_after_another_are_given_up_without_looking_why(
+    kernels: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only outputs of those that all end are compared; the look took a third of the time of large tiles."""
+    looks: list[int] = []
+    monkeypatch.setattr(Watch, "never_ends", lambda *_: looks.append(1))
+    kernel = Kernel(kernels.module, "long_sum")
+    arguments = Argument("A", "inout", zeros(32)), Argument("n", "value", np.int32(10))
+    assert kernel.warp_by_warp(Launch((1, 1, 1), (64, 1, 1)), arguments, work=BUDGET, steps=BUDGET) == ()
+    assert not looks
 
 
 @pytest.mark.parametrize(

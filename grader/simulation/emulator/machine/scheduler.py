@@ -113,7 +113,9 @@ class Scheduler:
                 if self._never_ends():
                     raise HangError(self.ready)
             if self.m.work > self.budget:
-                raise HangError(self.ready) if self._never_ends() else TooMuchWorkError(self.ready)
+                # Of warps one after another nothing is reported but the outputs of those that all end.
+                never_ends = not self.m.apart and self._never_ends()
+                raise HangError(self.ready) if never_ends else TooMuchWorkError(self.ready)
             if self.time_is_up():
                 raise TooMuchWorkError(self.ready)
 
