@@ -80,7 +80,7 @@ _TO_DECIDE = "look at what is a question to you, and give its points in adjustme
 
 
 def run(options: argparse.Namespace) -> int:
-    """Grade what is not graded yet, write the reports; 1 below --fail-under, 2 with questions, 3 in error."""
+    """Grade what is not graded yet, write the reports; 1 below --fail-under, 3 where some are not judged."""
     if options.out is None and not options.dry_run:
         raise UsageError("-o OUT is missing: where grades and reports go")
     if options.only and options.fresh:
@@ -271,9 +271,10 @@ def _code(
     options: argparse.Namespace, assignment: Assignment, grades: Sequence[Grade], out: OutFolder
 ) -> int:
     """The exit code; a class of which it may not be that of the assignment is a question."""
-    if code := setup.code_of_errors(grades):
-        _say([_NOT_GRADED if code == setup.OURS else _TO_DECIDE])
-        return code
+    in_error = [grade for grade in grades if grade.verdict is Verdict.ERROR]
+    if in_error:
+        _say([_TO_DECIDE if all(grade.is_question for grade in in_error) else _NOT_GRADED])
+        return setup.OURS
     if doubt := _class_doubt(grades):
         question = f"is `{assignment.id}` the assignment that these are for?"
         _say([f"{doubt}: {question} The grades are stored in {out.path}"])

@@ -11,6 +11,7 @@ from grader.classroom.batch.class_page import class_files, write_similar
 from grader.classroom.batch.merge import merge, must_be_another, parts_of
 from grader.cli import setup, stored
 from grader.kinds import kind_of
+from grader.model import Verdict
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Merge the parts and show the table of the class; 2 with questions, 3 with errors of ours."""
+    """Merge the parts and show the table of the class; 3 where some are not judged."""
     into = OutFolder(options.out)
     folders = [OutFolder(path) for path in {path.resolve(): path for path in options.parts}.values()]
     must_be_another(into, folders)
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         into.note_class([grade.submission_id for grade in grades])
     setup.say_removed(merged.removed, into.path)
     setup.print_class(grades, resumed=0, out=into.path)
-    return setup.code_of_errors(grades)
+    return setup.OURS if any(grade.verdict is Verdict.ERROR for grade in grades) else 0
 
 
 def _assignment(named: str | None, part: OutFolder) -> Assignment | None:

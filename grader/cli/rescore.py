@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Rescore a graded class; 2 with questions, 3 with errors of ours."""
+    """Rescore a graded class; 3 where some are not judged."""
     out = OutFolder(options.out)
     stored.say_of(out)
     session = out.graded_session()
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
             f"{out.path}: {unfinished}; run `grader grade` with the same command again for the others",
             soft_wrap=True,
         )
-    return setup.code_of_errors([change.after for change in changes])
+    return setup.OURS if any(change.after.verdict is Verdict.ERROR for change in changes) else 0
 
 
 def _print(changes: tuple[Regraded, ...], rubric: Path) -> None:

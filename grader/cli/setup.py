@@ -15,7 +15,6 @@ from grader.grading.assignment import find_assignment, load_assignment
 from grader.grading.assignment.bundled import recorded_assignment, require_staff_files
 from grader.grading.submission import read_submission, wanted_by
 from grader.kinds import kind_of
-from grader.model import Verdict
 from grader.reports.wording import unscored
 from grader.running import backends
 from grader.toolchain import sandbox_choice
@@ -40,14 +39,6 @@ if TYPE_CHECKING:
 
 OURS, ASKS = OurError.exit_code, UsageError.exit_code
 """Exit codes of a command that failed by our fault, and of one that has a question to staff."""
-
-
-def code_of_errors(grades: Sequence[Grade]) -> int:
-    """The exit code for what could not be judged: our fault, or questions to staff alone; 0 for none."""
-    errors = [grade for grade in grades if grade.verdict is Verdict.ERROR]
-    if not errors:
-        return 0
-    return ASKS if all(grade.is_question for grade in errors) else OURS
 
 
 PUBLIC_SEED = 1

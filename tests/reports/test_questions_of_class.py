@@ -1,13 +1,10 @@
-"""What a class's table and the exit code say of grades that are questions to staff."""
+"""A class's table names grades that are questions to staff."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
-from grader.cli import setup
 from grader.reports.class_table import render_class
 from tests.reports.sample_grades import missing_barrier, our_error
 
@@ -30,17 +27,3 @@ def test_a_question_is_no_error_of_ours_in_the_table() -> None:
     shown = render_class([question(), our_error(), missing_barrier()], width=140).plain
     assert "a question to you: not supported here: `cuInit`" in shown
     assert "1 not graded, through no fault of theirs, 1 not graded yet, a question to you" in shown
-
-
-@pytest.mark.parametrize(
-    ("grades", "code"),
-    [
-        ([missing_barrier()], 0),
-        ([question(), missing_barrier()], 2),
-        ([our_error(), missing_barrier()], 3),
-        ([question(), our_error()], 3),
-    ],
-)
-def test_the_exit_code_tells_a_question_from_our_fault(grades: list[Grade], code: int) -> None:
-    """As it does before anything is graded."""
-    assert setup.code_of_errors(grades) == code
