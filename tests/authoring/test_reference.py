@@ -164,7 +164,7 @@ def test_mistakes_and_their_descriptions_match() -> None:
 
 def test_no_two_mistakes_share_a_title_or_a_text() -> None:
     """Each file is a mistake of its own."""
-    assert len({mistake["title"] for mistake in MISTAKES.values()}) == len(MISTAKES)
+    assert len({described["title"] for described in MISTAKES.values()}) == len(MISTAKES)
     assert len({mistake(MATMUL / "mistakes" / name) for name in MISTAKES}) == len(MISTAKES)
 
 
