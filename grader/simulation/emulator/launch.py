@@ -51,7 +51,7 @@ from grader.simulation.emulator.reporter import Reporter
 from grader.simulation.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -521,13 +521,15 @@ class Execution:
             return False
         return completed
 
-    def _chunks(self) -> list[tuple[int, int]]:
+    def _chunks(self) -> Iterator[tuple[int, int]]:
         """The first block and the number of those that run side by side, in the order in which they run."""
         if self.options.block is not None:
-            return [(self.options.block, 1)]
+            yield self.options.block, 1
+            return
         total, together = math.prod(self.launch.grid), self._together()
-        chunks = [(first, min(together, total - first)) for first in range(0, total, together)]
-        return chunks if self.priority is None else chunks[::-1]
+        chunks = range(0, total, together)
+        for first in chunks if self.priority is None else reversed(chunks):
+            yield first, min(together, total - first)
 
     def _together(self) -> int:
         """Number of blocks that run side by side."""
