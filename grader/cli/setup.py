@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 OURS, ASKS = OurError.exit_code, UsageError.exit_code
 """Exit codes of a command that failed by our fault, and of one that has a question to staff."""
 
-
 PUBLIC_SEED = 1
 """Seed from which `check` draws its inputs: the self-check of every student sees the same."""
 

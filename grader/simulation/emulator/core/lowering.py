@@ -163,12 +163,18 @@ class Lowering:
         self.guard: tuple[int, int] = (0, 0)
 
     def may_copy_unset(self, load: Instruction) -> bool:
-        """True if a load of local memory that was not set is no finding; see `Reporter.undefined_uses`."""
+        """True if a load of local memory that was not set is no finding; see `Reporter.undefined_uses`.
+
+        That is asked in the build for hazards alone.
+        """
+        if self.exact:
+            return False
         function = self.frame.function
         if function.name not in self._used:
             self._used[function.name] = registers_used(function)
-        located = replace(load, location=self.location(load))
-        return not self.names.is_own(located) or only_copies(load, self._used[function.name])
+        if only_copies(load, self._used[function.name]):
+            return True
+        return not self.names.is_own(replace(load, location=self.location(load)))
 
     def location(self, instruction: Instruction) -> Location | None:
         """The location of an instruction of the function that is being lowered."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.simulation.emulator.core.library import NONE
+from grader.simulation.emulator.core.library import CONSTANT, NONE
 from grader.simulation.emulator.core.operations import CoreOperation
 
 if TYPE_CHECKING:
@@ -72,9 +72,10 @@ def _marked(
                 for offset, own in mark_of.items()
                 if offset in written
             ]
+    starts.append(len(result))
     for op in ops:
         if op.jumps:
-            op.others["target"] = [*starts, len(result)][op.others["target"]]
+            op.others["target"] = starts[op.others["target"]]
     return result
 
 
@@ -90,15 +91,17 @@ class _Setting:
 
     def unset(self, at: int, already_set: int) -> frozenset[int]:
         """The registers that an operation reads and that are not set before it."""
-        read = frozenset(self.ops[at].all_read()) - self.given
-        return frozenset(offset for offset in read if not already_set & self.bits.get(offset, 0))
+        return frozenset(offset for offset in self.ops[at].all_read() if self._lacks(offset, already_set))
 
     def after(self, at: int, already_set: int) -> int:
         """What is set behind an operation."""
         op = self.ops[at]
-        if op.is_move and op.reads[0] in self.unset(at, already_set):
+        if op.is_move and not op.reads[0] & CONSTANT and self._lacks(op.reads[0], already_set):
             return already_set & ~self.bits[op.dst]
         return already_set | self.sets[at]
+
+    def _lacks(self, offset: int, already_set: int) -> bool:
+        return offset not in self.given and not already_set & self.bits.get(offset, 0)
 
 
 def unset_reads(ops: list[CoreOperation], given: frozenset[int]) -> dict[CoreOperation, frozenset[int]]:

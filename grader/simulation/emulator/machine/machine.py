@@ -392,6 +392,11 @@ class Machine:
             Group(group.frame, group.pc, others, group.turn),
         )
 
+    @property
+    def changes_of_state(self) -> int:
+        """Number of changes but for `gatherings`: to memory, and ends of threads."""
+        return self.changes - self.gatherings
+
     def gather(self) -> None:
         """Threads that waited for each other go on."""
         self.changes += 1

@@ -103,15 +103,15 @@ class Watch:
         """True if some thread never ends; ``go_on`` runs for some steps, returns true if any still runs."""
         states: set[tuple[object, ...]] = set()
         m.compares_stores = True
-        changes = m.changes - m.gatherings
+        changes = m.changes_of_state
         for look in range(_LOOKS):
             if look and not go_on(self.between + look * _LONGER):
                 return False
             if any(map(partial(_counts_away, m), self._groups()[:_MOST_GROUPS])):
                 return True
-            if m.counted or m.changes - m.gatherings != changes:
+            if m.counted or m.changes_of_state != changes:
                 states.clear()
-                changes = m.changes - m.gatherings
+                changes = m.changes_of_state
             state = tuple(_state(m, group) for group in self._groups()[: _MOST_GROUPS + 1])
             if state in states and len(state) <= _MOST_GROUPS:
                 return True
