@@ -583,6 +583,22 @@ RELEASES = {
 }
 
 
+ENDLESS = {
+    "by itself": "while (true) __nanosleep(9);",
+    "by its numbers": "for (int i = 1; i != 0; i = i * 2 % 3) sink[0] = 1;",
+}
+
+
+@pytest.mark.parametrize("loop", ENDLESS.values(), ids=ENDLESS)
+def test_no_stream_releases_a_launch_whose_loops_read_no_memory(graded: Graded, loop: str) -> None:
+    """An endless launch in a stream of its own is a mistake of the program like any other."""
+    kernel = f"__global__ void endless(volatile int *sink) {{ {loop} }}\nint main"
+    launch = "cudaStream_t s; cudaStreamCreate(&s); endless<<<1, 1, 0, s>>>(device); cudaFree(device);"
+    source = RIGHT.replace("int main", kernel).replace("cudaFree(device);", launch)
+    result = _results(graded(source))["host"]
+    assert (result.verdict, result.is_question) == (Verdict.FAIL, False)
+
+
 @pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 def test_a_launch_that_waits_for_its_host_is_a_question_to_staff(graded: Graded, release: str) -> None:
     """Launches are followed one after the other here: what ends the wait comes later."""

@@ -37,6 +37,7 @@ from grader.simulation.emulator.memory.layout import takes_memory
 from grader.simulation.emulator.memory.memory import Allocation
 from grader.simulation.emulator.profile import TouchedBytes
 from grader.simulation.emulator.races.rows import synchronises_through_memory
+from grader.simulation.emulator.spin_waits import may_wait_for_memory
 from grader.simulation.ptx import Register, parse
 from grader.simulation.ptx.facts import reachable_functions
 from grader.simulation.ptx.parser import symbol_name
@@ -58,7 +59,7 @@ _POINTER_BYTES = 8
 _COOPERATIVE, _WORKSPACE_BYTES = "%envreg2", 8
 """Register that a kernel reads for the workspace of a cooperative launch: its size, and a barrier."""
 
-_WAITS_FOR_HOST = (
+_WAITS_FOR_OTHERS = (
     "not supported here: a kernel that waits for what the host or another stream does while it runs"
 )
 
@@ -191,8 +192,8 @@ class EmulatedLaunches:
         before = self._watched_bytes(kernel, arguments)
         self._make_ready(kernel, arguments, request, watch=watch)
         run = self._run(kernel, launch, arguments)
-        if run is not None and self._may_be_released(run, request):
-            self.unsupported = _WAITS_FOR_HOST
+        if run is not None and self._may_be_released(kernel, run, request):
+            self.unsupported = _WAITS_FOR_OTHERS
         if run is None or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
         self.steps -= run.work
@@ -222,10 +223,13 @@ class EmulatedLaunches:
             uses=self._uses(kernel.module),
         )
 
-    def _may_be_released(self, run: Run, request: LaunchKernel) -> bool:
+    def _may_be_released(self, kernel: LoadedKernel, run: Run, request: LaunchKernel) -> bool:
         """True if a launch that never ends by itself may wait for the host, or for another stream."""
-        never_ends = any(finding.code is FindingCode.NEVER_ENDS for finding in run.findings)
-        return never_ends and (self.memory.is_shared or request.stream not in (DEFAULT, LEGACY))
+        if not any(finding.code is FindingCode.NEVER_ENDS for finding in run.findings):
+            return False
+        runs_beside_others = self.memory.is_shared or request.stream not in (DEFAULT, LEGACY)
+        functions = reachable_functions(self._modules[kernel.module], kernel.name)
+        return runs_beside_others and may_wait_for_memory(functions)
 
     def _waits_for_its_grid(self, kernel: LoadedKernel, run: Run) -> bool:
         """True if a launch ended in a trap, and its kernel uses what only cooperative launches have."""

@@ -19,10 +19,10 @@ from grader.simulation.ptx.flow import Flow
 from grader.simulation.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from grader.simulation.emulator.machine.state import Frame, Group
-    from grader.simulation.ptx import Instruction, Module, Operand
+    from grader.simulation.ptx import Function, Instruction, Module, Operand
     from grader.simulation.ptx.flow import Loop
 
 
@@ -45,6 +45,9 @@ _OF_OTHERS = (
     "wmma",
 )
 """Opcodes whose result depends on other lanes."""
+
+_OWN_SPACES = {"param", "const", "local"}
+"""Memory that no other thread changes."""
 
 _MOST_WAYS = 64
 """Maximum number of paths around a loop that are examined."""
@@ -102,6 +105,25 @@ def awaited_loads(module: Module) -> frozenset[int]:
         if instruction.opcode == "ld"
     )
     return frozenset(lines)
+
+
+def may_wait_for_memory(functions: Iterable[Function]) -> bool:
+    """True if memory may decide when a loop of these functions ends: a load, an atomic, or what it calls.
+
+    Without such a loop nothing that others do ends a launch that does not end by itself.
+    """
+    return any(_may_wait(function) for function in functions)
+
+
+def _may_wait(function: Function) -> bool:
+    try:
+        flow = Flow(function)
+    except ValueError:
+        return True
+    loops = [_Waiting(flow, loop) for loop in flow.loops]
+    for waiting in loops:
+        waiting.collect_decisive()
+    return any(waiting.reads_memory() for waiting in loops)
 
 
 def rounds_of(group: Group) -> list[Round]:
@@ -196,6 +218,14 @@ class _Waiting:
         if call is not None:
             called = self.body[call].operands
             self.called.update(operand.name for operand in called if isinstance(operand, Symbol))
+
+    def reads_memory(self) -> bool:
+        """True if a load, an atomic operation or a call is among the sources of the conditions."""
+        sources = (self.body[pc] for name in self._decisive for pc in self.definitions.get(name, ()))
+        return bool(self.called) or any(
+            source.opcode == "atom" or (source.opcode == "ld" and not _OWN_SPACES & set(source.modifiers))
+            for source in sources
+        )
 
     def awaited(self) -> Iterator[int]:
         """The decisive loads from a fixed address, in some iteration at least."""
