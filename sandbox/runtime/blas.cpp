@@ -17,12 +17,12 @@ namespace {
 // As the session numbers them (grader/running/device/library_requests.py).
 enum class Vectors : std::uint32_t { scale = 0, add = 1, dot = 2, norm = 3, absolute_sum = 4 };
 
-LiveHandles<cublasContext> &handles() {
+LiveHandles<cublasContext> &live_handles() {
     static auto *table = new LiveHandles<cublasContext>;
     return *table;
 }
 
-bool is_live(cublasContext *handle) { return handles().has(handle); }
+bool is_live(cublasContext *handle) { return live_handles().has(handle); }
 
 cublasStatus_t status_of(cudaError_t code) {
     switch (code) {
@@ -132,11 +132,11 @@ extern "C" {
 cublasStatus_t cublasCreate(cublasHandle_t *handle) {
     if (!handle) return CUBLAS_STATUS_INVALID_VALUE;
     if (forked()) return CUBLAS_STATUS_NOT_INITIALIZED;
-    *handle = handles().make();
+    *handle = live_handles().make();
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
-    return handles().destroy(handle) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
+    return live_handles().destroy(handle) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 cublasStatus_t cublasGetVersion(cublasHandle_t, int *version) {
     if (!version) return CUBLAS_STATUS_INVALID_VALUE;

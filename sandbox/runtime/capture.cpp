@@ -45,17 +45,17 @@ struct Capture {
     Recording recording;
     bool is_broken = false;
 };
-using Shared = std::shared_ptr<Capture>;
+using SharedCapture = std::shared_ptr<Capture>;
 
 // A stream that is captured: how much it was asked for, and whether another one waits for all of that.
 struct Member {
-    Shared capture;
+    SharedCapture capture;
     bool is_blocking;
     std::size_t asked = 0;
     bool is_joined = false;
 };
 struct Mark {
-    Shared capture;
+    SharedCapture capture;
     cudaStream_t stream;
     std::size_t asked;
 };
@@ -108,7 +108,7 @@ Member *member_of(cudaStream_t stream, std::optional<cudaError_t> &refusal) {
     return &place->second;
 }
 
-template <typename Key, typename Value> void forget(std::map<Key, Value> &map, const Shared &capture) {
+template <typename Key, typename Value> void forget(std::map<Key, Value> &map, const SharedCapture &capture) {
     for (auto place = map.begin(); place != map.end();) {
         place = place->second.capture == capture ? map.erase(place) : std::next(place);
     }
@@ -116,7 +116,7 @@ template <typename Key, typename Value> void forget(std::map<Key, Value> &map, c
 
 bool is_blocking(cudaStream_t stream) { return !(flags_of(stream).value_or(0) & cudaStreamNonBlocking); }
 
-bool has_unjoined(const Shared &capture) {
+bool has_unjoined(const SharedCapture &capture) {
     for (auto &[stream, member] : captures().members) {
         if (member.capture == capture && stream != capture->recording.origin && !member.is_joined) return true;
     }
@@ -291,7 +291,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     std::lock_guard guard(captures().mutex);
     auto place = captures().members.find(stream);
     if (place == captures().members.end()) return keep(cudaErrorIllegalState);
-    Shared capture = place->second.capture;
+    SharedCapture capture = place->second.capture;
     if (capture->recording.origin != stream) return keep(invalidated(*capture, cudaErrorStreamCaptureUnmatched));
     bool is_unjoined = has_unjoined(capture);
     forget(captures().members, capture), forget(captures().marks, capture);

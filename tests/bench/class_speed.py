@@ -1,10 +1,11 @@
-"""Time `grader check` and `grader grade` on 40 different submissions, beside one default build by nvcc.
+"""Time `grader check` and `grader grade` on 40 different submissions, beside nvcc at one of them.
 
-    python -m tests.bench.class_speed [--stages]
+    python -m tests.bench.class_speed [--kind kernel|program|function] [--stages]
 
-The submissions are correct kernels and mistakes of `tiled-matmul`, each with a comment of its own, so that
-none is in the cache. With ``--stages`` some of them are graded in this process instead, and the processor
-time of each stage is printed, less that of stages within it.
+The submissions are correct ones and mistakes of a bundled assignment, each with a comment of its own, so that
+none is in the cache. nvcc makes PTX of a kernel (`-ptx`), and an object file of a program or a function
+(`-c`). With ``--stages`` some of them are graded in this process instead, and the processor time of each
+stage is printed, less that of stages within it.
 
 Processor time is that of all processes that a command starts, the fork server and what a sandbox leaves
 behind among them: they become our children when their parents end (prctl(2), PR_SET_CHILD_SUBREAPER). What
@@ -84,22 +85,55 @@ def _reaped() -> bool:
     return True
 
 
-def make_class(folder: Path) -> None:
-    """40 different files: correct kernels and mistakes, each with a comment of its own."""
-    correct = sorted((ROOT / "tests/kernels/correct").glob("*.cu"))
-    sources = correct + mistake_files(ROOT / "reference/matmul/mistakes")
-    step = max(1, len(sources) // STUDENTS)
-    for number, source in enumerate(sources[::step][:STUDENTS]):
-        text = source.read_bytes()
-        (folder / f"student{number:02}.cu").write_bytes(text + f"\n// student {number}\n".encode())
+class Subject(NamedTuple):
+    """A bundled assignment, what its submissions are made from, and nvcc's options for one of them."""
+
+    assignment: str
+    solution: str
+    correct: str
+    mistakes: str
+    nvcc: tuple[str, ...]
+
+    def make_class(self, folder: Path) -> None:
+        """40 different files: correct ones and mistakes, each with a comment of its own."""
+        sources = sorted(ROOT.glob(self.correct)) + mistake_files(ROOT / self.mistakes)
+        step = max(1, len(sources) // STUDENTS)
+        for number, source in enumerate((sources * STUDENTS)[: STUDENTS * step : step]):
+            text = source.read_bytes()
+            (folder / f"student{number:02}.cu").write_bytes(text + f"\n// student {number}\n".encode())
+
+    def new_file(self, folder: Path) -> Path:
+        """The model solution as a file that has not been compiled yet."""
+        mine = folder / "mine.cu"
+        solution = (ROOT / self.solution).read_bytes()
+        mine.write_bytes(solution + f"\n// {time.time_ns()}\n".encode())
+        return mine
 
 
-def new_file(folder: Path) -> Path:
-    """The model solution as a file that has not been compiled yet."""
-    mine = folder / "mine.cu"
-    solution = (ROOT / "reference/matmul/solution.cu").read_bytes()
-    mine.write_bytes(solution + f"\n// {time.time_ns()}\n".encode())
-    return mine
+_MATMUL = "reference/matmul"
+SUBJECTS = {
+    "kernel": Subject(
+        "tiled-matmul",
+        f"{_MATMUL}/solution.cu",
+        "tests/kernels/correct/*.cu",
+        f"{_MATMUL}/mistakes",
+        ("-ptx", "-arch=compute_80"),
+    ),
+    "program": Subject(
+        "matmul-program",
+        f"{_MATMUL}/matmul-program/solution.cu",
+        f"{_MATMUL}/matmul-program/solution.cu",
+        f"{_MATMUL}/matmul-program/mistakes",
+        ("-c", "-arch=sm_80", "-I", str(ROOT / "assignments/matmul-program")),
+    ),
+    "function": Subject(
+        "matmul-function",
+        f"{_MATMUL}/matmul-function/solution.cu",
+        f"{_MATMUL}/matmul-function/solution.cu",
+        f"{_MATMUL}/matmul-function/mistakes",
+        ("-c", "-arch=sm_80", "-I", str(ROOT / "assignments/matmul-function")),
+    ),
+}
 
 
 STAGES = {
@@ -166,15 +200,15 @@ def _kind_of_job(_: object, job: Job) -> str:
     return "ptxas" if job.argv[0].endswith("ptxas") else "compiling, both builds"
 
 
-def stages() -> None:
+def stages(subject: Subject) -> None:
     """Print the processor time by stage of a submission, the mean of some."""
     stopwatch = Stopwatch()
     stopwatch.watch("grader.toolchain.sandbox.local:LocalSandbox.run", _kind_of_job)
     for path, name in STAGES.items():
         stopwatch.watch(path, lambda *_, name=name: name)
-    assignment = load_assignment(find_assignment("tiled-matmul"))
+    assignment = load_assignment(find_assignment(subject.assignment))
     with tempfile.TemporaryDirectory() as folder:
-        make_class(Path(folder))
+        subject.make_class(Path(folder))
         tools = sandbox_choice.tools("local", None, "80", Path(folder) / "cache", strangers=False, gpu=False)
         plan = pipeline.make_plan(assignment, 1, tools, visible_only=False)
         sources = [path.read_bytes() for path in sorted(Path(folder).glob("*.cu"))[::STEP]]
@@ -212,9 +246,12 @@ def main() -> None:
     """Print the table; each row but the classes is the cheapest of some runs."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--stages", action="store_true")
+    parser.add_argument("--kind", choices=SUBJECTS, default="kernel")
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    if parser.parse_args().stages:
-        stages()
+    options = parser.parse_args()
+    subject = SUBJECTS[options.kind]
+    if options.stages:
+        stages(subject)
         return
     toolchain = find_toolchain()
     sandbox = ("local", "--i-trust-these-files") if bubblewrap.trouble() else ("bubblewrap",)
@@ -222,18 +259,20 @@ def main() -> None:
         temporary = Path(name)
         students, cache = temporary / "class", temporary / "cache"
         students.mkdir()
-        make_class(students)
+        subject.make_class(students)
 
         def best(*command: str) -> Cost:
-            runs = [cost((*command, str(new_file(temporary))), cache, temporary) for _ in range(ATTEMPTS)]
+            runs = [
+                cost((*command, str(subject.new_file(temporary))), cache, temporary) for _ in range(ATTEMPTS)
+            ]
             return min(runs, key=lambda run: run.cpu)
 
-        check = (*GRADER, "check", str(ROOT / "assignments/tiled-matmul"))
-        grade = (*GRADER, "grade", "tiled-matmul", str(students), "-o", str(temporary / "out"))
-        nvcc = best(str(toolchain.nvcc), "-ccbin", toolchain.host_compiler, "-ptx", "-arch=compute_80")
+        check = (*GRADER, "check", str(ROOT / "assignments" / subject.assignment))
+        grade = (*GRADER, "grade", subject.assignment, str(students), "-o", str(temporary / "out"))
+        nvcc = best(str(toolchain.nvcc), "-ccbin", toolchain.host_compiler, *subject.nvcc)
         rows = [
-            ("nvcc, one default build", nvcc),
-            ("check, first file of all", cost((*check, str(new_file(temporary))), cache)),
+            (f"nvcc {subject.nvcc[0]}", nvcc),
+            ("check, first file of all", cost((*check, str(subject.new_file(temporary))), cache)),
             ("check, new file", best(*check)),
             ("check, unchanged file", cost((*check, str(temporary / "mine.cu")), cache)),
             (f"grade, {STUDENTS} new files: each", _each(cost((*grade, "--sandbox", *sandbox), cache))),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -36,6 +37,7 @@ from grader.toolchain.nvcc.units import require_whole, units_of
 from grader.toolchain.sandbox import COMPILING, Stage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from grader.model import Named, Submission
@@ -151,6 +153,16 @@ class _UnitBuild(NamedTuple):
 
 def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     _require_sizes(compiler, interface.built_with)
+    if not compiler.emulated:
+        return _compiled_and_linked(compiler, tools, interface, lambda: b"")
+    # The very first time it takes as long as the submission, and another processor may have time for it.
+    with ThreadPoolExecutor(1) as pool:
+        return _compiled_and_linked(compiler, tools, interface, pool.submit(stand_in, tools).result)
+
+
+def _compiled_and_linked(
+    compiler: ProgramCompiler, tools: Tools, interface: _Asked, stand_in_of: Callable[[], bytes]
+) -> Build:
     device_units = [compiler.of_unit(unit) for unit in compiler.units if not unit.is_host]
     parts = [_UnitBuild(unit, unit.compile()) for unit in (compiler, *device_units)]
     called: Caller | None = None
@@ -175,7 +187,7 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     objects = Objects(tuple(part.compiled.code for part in parts))
     if not (compiler.emulated and build.calls_device):
         return replace(build, program=_linked(compiler, objects, b"", called))
-    return _with_device_code(build, parts, _linked(compiler, objects, stand_in(tools), called))
+    return _with_device_code(build, parts, _linked(compiler, objects, stand_in_of(), called))
 
 
 def _with_device_code(build: Build, parts: list[_UnitBuild], program: bytes) -> Build:

@@ -7,7 +7,6 @@ assembler; no message of a compiler is shown before those lists are checked.
 from __future__ import annotations
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,10 +27,11 @@ from grader.toolchain.sandbox.local import check_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from grader.model import Named
     from grader.toolchain.nvcc.diagnostics import Message
-    from grader.toolchain.nvcc.program_headers import Invocation
+    from grader.toolchain.nvcc.program_headers import Invocation, RuntimeHeader
     from grader.toolchain.nvcc.units import Unit
     from grader.toolchain.sandbox import Outcome, Result
 
@@ -119,7 +119,7 @@ class ProgramCompiler(Compiler):
         cache = self.cache
         if cache is None or not self._may_have_less():
             return None
-        header = program_headers.load(cache, self.toolchain, call)
+        header = self._runtime_header(cache, call)
         if header is None:
             return None
         own = self._run("preprocess", program_headers.own_text_job(header, self.sources, self.limits))
@@ -143,10 +143,7 @@ class ProgramCompiler(Compiler):
 
     def _compiled_whole(self, call: Invocation) -> Compiled:
         """The object file, and the messages of the tools, with the whole of CUDA's header."""
-        with ThreadPoolExecutor(1) as pool:
-            remembering = pool.submit(self._remember_header, call)
-            result = self._compile_program(call)
-            remembering.result()
+        result = self._compile_program(call)
         outcome = driver.revealed(result.outcome)
         self._check_limits(outcome)
         noted = self._check_files(result)
@@ -182,11 +179,13 @@ class ProgramCompiler(Compiler):
             and program_headers.may_be_reduced(self.sources)
         )
 
-    def _remember_header(self, call: Invocation) -> None:
-        """Keep what the next program needs not find out about CUDA's header, if there is somewhere to."""
-        cache = self.cache
-        if cache is not None and self._may_have_less() and is_writable(cache / "headers"):
+    def _runtime_header(self, cache: Path, call: Invocation) -> RuntimeHeader | None:
+        """CUDA's header as it is kept; the first time it is read for all programs that follow."""
+        header = program_headers.load(cache, self.toolchain, call)
+        if header is None and is_writable(cache / "headers"):
             program_headers.remember(cache, self.toolchain, call, self.sandbox.run)
+            header = program_headers.load(cache, self.toolchain, call)
+        return header
 
     def both_ptx(self, compiled: Compiled) -> tuple[str, str]:
         """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
