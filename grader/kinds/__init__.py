@@ -110,7 +110,7 @@ class Kind:
     is_estimated: bool = False
     """True if the kind's speed can be estimated where there is no GPU."""
     has_kernels: bool = False
-    """True if it asks for kernels: only then are there mutants, a backend to run them, traces in reports."""
+    """True if it asks for kernels: only then are there a backend to run them and traces in reports."""
 
     @property
     def compiles(self) -> bool:

@@ -28,6 +28,7 @@ def judged(report: Report, staff: Staff, assignment: Assignment) -> Report:
         *_of_baselines(report, assignment),
         *(stray for mistake, outcome in report.mistakes for stray in strays(mistake, outcome)),
         *_of_mutants(report),
+        *_of_nothing_tried(report),
         *_of_controls(report),
         *report.stability.strays,
     ]
@@ -141,6 +142,11 @@ def _of_mutants(report: Report) -> Iterator[str]:
             yield f"equivalent.yaml explains {mark}, which loses {', '.join(outcomes[mark].charged)}"
 
 
+def _of_nothing_tried(report: Report) -> Iterator[str]:
+    if is_full(report.solution) and not report.mistakes and not report.counted():
+        yield "there are no mistakes and no mutants: nothing shows that any item can be lost"
+
+
 def _of_controls(report: Report) -> Iterator[str]:
     for control in report.controls:
         if control.holds:
@@ -156,7 +162,8 @@ def _warnings(report: Report, staff: Staff, assignment: Assignment) -> Iterator[
     yield from of_large_cases(report.solution)
     if not staff.skeleton:
         yield "there is no skeleton for students to begin with"
-    if not report.mistakes or any(unjudged(mistake, outcome) for mistake, outcome in report.mistakes):
+    nothing = not report.mistakes and not report.counted()
+    if nothing or any(unjudged(mistake, outcome) for mistake, outcome in report.mistakes):
         return
     outcomes = [outcome for _, outcome in (*report.mistakes, *report.mutants)]
     for item in assignment.rubric:

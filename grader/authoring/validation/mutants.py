@@ -1,10 +1,11 @@
 """The model solution with one thing wrong: mutants of its source, and of the barriers in its PTX.
 
     source ─tree-sitter▶ functions that the kernels reach ─changes (one operator each)▶ Mutant …
+    source ─tree-sitter▶ host functions ─changes to how they use the device▶ Mutant …
     PTX ─▶ barriers that the kernels reach ─each left out▶ Mutant …
 
-What the operators are is in `grader.authoring.validation.operators`. Mutants to measure tests by: DeMillo,
-Lipton and Sayward, *Hints on test data selection*, Computer 11(4), 1978.
+What the operators are is in `grader.authoring.validation.operators` and `host_operators`. Mutants to measure
+tests by: DeMillo, Lipton and Sayward, *Hints on test data selection*, Computer 11(4), 1978.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.authoring.validation import operators
+from grader.authoring.validation import host_operators, operators
 from grader.authoring.validation.operators import Change, applied
 from grader.authoring.validation.records import Mutant
 from grader.base.cpp import declared_name, parsed, walk
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from grader.model import Assignment, Build
     from grader.simulation.ptx import Instruction, Module
 
+_DEVICE_CODE = re.compile(rb"\b__(?:global|device)__\b")
 _NUMBER = re.compile(rb"\s*\(?\s*(\d+)\s*\)?\s*")
 
 
@@ -52,6 +54,33 @@ def source_mutants(
     ]
     changes += [operators.emptied(body) for name, body in bodies.items() if name in entries]
     changes += _of_constants(root, bodies.values(), set(constants))
+    return _in_order(source, changes)
+
+
+def program_mutants(source: bytes) -> tuple[Mutant, ...]:
+    """Every mutant of a program or a function, in the order of its lines, each text once.
+
+    Device code is changed everywhere, host code where it uses the device.
+    """
+    root = parsed(source)
+    if root is None:
+        return ()
+    changes: list[Change] = []
+    on_device: list[Node] = []
+    for definition, body in _definitions(root):
+        head = source[definition.start_byte : body.start_byte]
+        if _DEVICE_CODE.search(head) is None:
+            changes += [change for node in walk(body) for change in host_operators.changes(node)]
+            continue
+        on_device.append(body)
+        changes += [change for node in walk(body) for change in operators.changes(node)]
+        if b"__global__" in head:
+            changes.append(operators.emptied(body))
+    changes += _of_constants(root, on_device, set())
+    return _in_order(source, changes)
+
+
+def _in_order(source: bytes, changes: list[Change]) -> tuple[Mutant, ...]:
     in_order = sorted(changes, key=lambda change: (change.edits[0].start, change.kind))
     return tuple(_named_mutants(source, in_order))
 
@@ -78,14 +107,18 @@ def _reachable(root: Node, entries: set[str]) -> dict[str, Node]:
 
 
 def _functions(root: Node) -> Iterator[tuple[str, Node]]:
+    for node, body in _definitions(root):
+        name = declared_name(node.child_by_field_name("declarator"))
+        if name is not None and name.text:
+            yield name.text.decode("latin-1"), body
+
+
+def _definitions(root: Node) -> Iterator[tuple[Node, Node]]:
+    """The functions that a file defines, each with its body."""
     for node in walk(root):
-        if node.type == "function_definition":
-            name, body = (
-                declared_name(node.child_by_field_name("declarator")),
-                node.child_by_field_name("body"),
-            )
-            if name is not None and name.text and body is not None:
-                yield name.text.decode("latin-1"), body
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        if body is not None:
+            yield node, body
 
 
 def _identifiers(node: Node) -> set[str]:
@@ -159,7 +192,7 @@ def _lines(text: bytes) -> list[str]:
     return text.decode("latin-1").replace("\r", "").split("\n")
 
 
-KIND = "barrier-removed-from-ptx"
+BARRIER_KIND = "barrier-removed-from-ptx"
 
 _STATEMENT = re.compile(r"(?:@!?%p\d+\s+)?(?:bar|barrier)\.[^;]*;")
 
@@ -178,7 +211,8 @@ def without_barrier(built: Build, number: int) -> Build:
     default = _barriers(built.ptx, entries)
     ptx = _without(built.ptx, default[number]) if len(default) == len(barriers) else built.ptx
     further_builds = tuple(
-        (name, replace(further, ptx=ptx, hazard_ptx=hazard_ptx)) for name, further in built.others
+        (name, replace(further, ptx=ptx, hazard_ptx=hazard_ptx) if further.ptx == built.ptx else further)
+        for name, further in built.others
     )
     return replace(built, ptx=ptx, hazard_ptx=hazard_ptx, others=further_builds)
 
@@ -192,11 +226,20 @@ def _mutants(barriers: list[Instruction], text: list[str], source: bytes) -> Ite
         description = f"{barrier.name} of `{shown}` taken out of the PTX"
         diff = f"--- PTX of the solution\n+++ PTX of the mutant\n-    {barrier.name}  // line {line}: {shown}"
         yield Mutant(
-            stable_id(KIND, shown, "", occurrences[shown]), KIND, line, description, source, diff, number
+            stable_id(BARRIER_KIND, shown, "", occurrences[shown]),
+            BARRIER_KIND,
+            line,
+            description,
+            source,
+            diff,
+            number,
         )
 
 
 def _entries(built: Build) -> tuple[str, ...]:
+    """The kernels that are launched; of a program all that its file has."""
+    if not built.entry:
+        return tuple(function.name for function in parse(built.hazard_ptx).functions if function.is_entry)
     return (built.entry, *(further.entry for _, further in built.others))
 
 

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.authoring.validation import judgement
 from grader.authoring.validation.judgement import case_uses, columns
-from grader.authoring.validation.mutants import barrier_mutants, interface_names, source_mutants
+from grader.authoring.validation.mutants import (
+    barrier_mutants,
+    interface_names,
+    program_mutants,
+    source_mutants,
+)
 from grader.authoring.validation.records import Control, Report, Trial, is_counted
 from grader.authoring.validation.staff import read_staff
 from grader.authoring.validation.trials import QUICK_STEPS, TrialRunner, is_kernel, run_trials
@@ -158,7 +163,7 @@ def _proved(
     progress: Progress | None,
 ) -> Report:
     """Mistakes, mutants and other seeds, in one go; then what follows from them."""
-    mutants = _mutants(runner.assignment, staff, built) if is_kernel(runner.assignment) else ()
+    mutants = _mutants(runner.assignment, staff, built) if kind_of(runner.assignment).compiles else ()
     at = effort.seed
     of_mistakes = {
         m.file: [_mistake_trial(m, at + k) for k in range(effort.mistake_seeds)] for m in staff.mistakes
@@ -194,8 +199,11 @@ def _with_matrix(report: Report, runner: TrialRunner, seed: int) -> Report:
 
 
 def _mutants(assignment: Assignment, staff: Staff, built: Build) -> tuple[Mutant, ...]:
-    kernels, constants = interface_names(assignment)
-    return (*source_mutants(staff.solution, kernels, constants), *barrier_mutants(built, staff.solution))
+    if is_kernel(assignment):
+        of_source = source_mutants(staff.solution, *interface_names(assignment))
+    else:
+        of_source = program_mutants(staff.solution)
+    return (*of_source, *barrier_mutants(built, staff.solution))
 
 
 def _mistake_trial(mistake: StaffMistake, seed: int) -> Trial:

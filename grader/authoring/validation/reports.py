@@ -35,7 +35,7 @@ def render(report: Report, *, width: int = 100, ascii_only: bool = False) -> Tex
     _controls(page, report)
     _survivors(page, report)
     for heading, lines, style in (
-        ("told", report.warnings, "yellow"),
+        ("warnings", report.warnings, "yellow"),
         ("problems", report.problems, "red"),
         ("faults of the grader", report.errors, "red"),
     ):

@@ -224,9 +224,13 @@ def same_program(built: Build, original: Build | None) -> bool:
     return original is not None and built.ok and _texts(built) == _texts(original)
 
 
-def _texts(built: Build) -> tuple[str, ...]:
-    """The default builds without what only says where in the source an instruction comes from."""
-    return tuple(_NO_CODE.sub("", kernel.ptx) for kernel in (built, *(other for _, other in built.others)))
+def _texts(built: Build) -> tuple[str | bytes, ...]:
+    """The default builds without what only says where in the source an instruction comes from.
+
+    A program's own text, its host code, is among them as it is.
+    """
+    kernels = (built, *(other for _, other in built.others))
+    return (built.program, *(_NO_CODE.sub("", kernel.ptx) for kernel in kernels))
 
 
 def program(built: Build) -> str:
@@ -246,7 +250,7 @@ def program(built: Build) -> str:
         )
         for kernel in builds
     ]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    return hashlib.sha256(repr((built.program, parts)).encode()).hexdigest()
 
 
 def _submission(file: str, source: bytes) -> Submission:
@@ -254,7 +258,7 @@ def _submission(file: str, source: bytes) -> Submission:
 
 
 def is_kernel(assignment: Assignment) -> bool:
-    """True if an assignment asks for kernels: only then there are mutants, and an emulator to run them."""
+    """True if an assignment asks for kernels, which the emulator launches by itself."""
     return kind_of(assignment).has_kernels
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.authoring.validation.mutants import KIND, barrier_mutants, without_barrier
+from grader.authoring.validation.mutants import BARRIER_KIND, barrier_mutants, without_barrier
 from grader.model import Build
 
 SOURCE = b"__global__ void k() {\n    __syncthreads();\n    help();\n}\n// other\n    __syncthreads();\n"
@@ -46,9 +46,9 @@ def test_each_barrier_that_the_kernel_reaches_makes_a_mutant() -> None:
     """Also that of a function it calls; not that of another kernel."""
     found = barrier_mutants(BUILD, SOURCE)
     assert [(each.kind, each.line, each.barrier) for each in found] == [
-        (KIND, 3, 0),
-        (KIND, 2, 1),
-        (KIND, 2, 2),
+        (BARRIER_KIND, 3, 0),
+        (BARRIER_KIND, 2, 1),
+        (BARRIER_KIND, 2, 2),
     ]
     assert len({each.id for each in found}) == 3
     assert all(each.source == SOURCE for each in found)

@@ -66,6 +66,22 @@ def test_an_item_that_is_lost_only_with_what_it_needs_is_reported(assignment: As
     assert "no mistake and no mutant loses `memory` by itself: nothing shows that it can be lost" in warnings
 
 
+def test_an_assignment_without_mistakes_and_mutants_is_refused(assignment: Assignment) -> None:
+    """Mutants that do not compile, or are the same program, show nothing either."""
+    same = (mutant("m"), outcome("m", unchanged=True))
+    for mutants in ((), (same,)):
+        problems = _problems(report(mistakes=(), mutants=mutants, explained=()), assignment)
+        assert problems == ("there are no mistakes and no mutants: nothing shows that any item can be lost",)
+
+
+def test_items_that_no_mutant_loses_are_reported_without_mistakes_too(assignment: Assignment) -> None:
+    """A new assignment may have none yet."""
+    killed = (mutant("m"), outcome("m", "right"))
+    made = judged(report(mistakes=(), mutants=(killed,), explained=()), STAFF, assignment)
+    assert made.problems == ()
+    assert made.warnings[0].startswith("no mistake and no mutant loses `memory` by itself")
+
+
 @pytest.mark.parametrize(
     ("lost", "items"),
     [
