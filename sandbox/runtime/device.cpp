@@ -240,6 +240,13 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config) {
     if (config) *config = cudaFuncCachePreferNone;
     return cudaSuccess;
 }
+// The banks of shared memory have had one width since compute capability 5.0: to ask for another does nothing.
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+cudaError_t cudaFuncSetSharedMemConfig(const void *, cudaSharedMemConfig) { return cudaSuccess; }
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config) {
+    if (config) *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+}
 
 cudaError_t cudaDriverGetVersion(int *version) {
     if (!version) return keep(cudaErrorInvalidValue);

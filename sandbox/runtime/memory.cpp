@@ -238,8 +238,9 @@ cudaError_t fill_planes(cudaPitchedPtr memory, int value, cudaExtent extent, cud
 } // namespace
 
 cudaError_t copy_rows(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch, std::size_t width,
-                      std::size_t height, cudaMemcpyKind kind, const void *caller) {
-    return copy({to, to_pitch, from, from_pitch, width, height, kind, nullptr, Waiting::waits, caller});
+                      std::size_t height, cudaMemcpyKind kind, const void *caller, std::optional<cudaStream_t> stream) {
+    Waiting waiting = stream ? Waiting::asynchronous : Waiting::waits;
+    return copy({to, to_pitch, from, from_pitch, width, height, kind, stream.value_or(nullptr), waiting, caller});
 }
 
 } // namespace standin

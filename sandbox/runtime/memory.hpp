@@ -4,11 +4,13 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <optional>
 
 namespace standin {
 
-// As cudaMemcpy2D; `caller` is where the program called.
+// As cudaMemcpy2D, or with a stream cudaMemcpy2DAsync; `caller` is where the program called.
 cudaError_t copy_rows(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch, std::size_t width,
-                      std::size_t height, cudaMemcpyKind kind, const void *caller);
+                      std::size_t height, cudaMemcpyKind kind, const void *caller,
+                      std::optional<cudaStream_t> stream = {});
 
 } // namespace standin

@@ -54,6 +54,7 @@ enum class Operation : std::uint32_t {
     combine,
     draw,
     draw_on_host,
+    solve,
 };
 
 // Where global memory of the device lies; a host pointer is never in there. All of it is among the addresses that a

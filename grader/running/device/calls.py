@@ -10,11 +10,18 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from grader.running.device.blas import combine, multiply
+from grader.running.device.blas_matrices import multiply, solve
+from grader.running.device.blas_vectors import combine
 from grader.running.device.copies import DONE, REFUSED, Reply, copy_on_host, copy_within, fill
 from grader.running.device.device import MOST_HANDLES, CudaEvent
 from grader.running.device.errors import CudaError, HostCode, HostMistake
-from grader.running.device.library_requests import CombineVectors, DrawNumbers, DrawOnHost, MultiplyMatrices
+from grader.running.device.library_requests import (
+    CombineVectors,
+    DrawNumbers,
+    DrawOnHost,
+    MultiplyMatrices,
+    SolveTriangle,
+)
 from grader.running.device.limits import MOST_DYNAMIC_SHARED, reset_limits, set_limit
 from grader.running.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
 from grader.running.device.protocol import VERSION, ProtocolError
@@ -416,6 +423,7 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     CallFailed: _call_failed,
     MultiplyMatrices: multiply,
     CombineVectors: combine,
+    SolveTriangle: solve,
     DrawNumbers: draw,
     DrawOnHost: draw_on_host,
 }

@@ -12,6 +12,8 @@ from grader.running.device.memory import BASE
 from grader.running.device.streams import Use, Work, WorkKind, rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -37,47 +39,53 @@ class LibraryCall(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """A matrix in device memory: columns of ``height`` numbers, ``leading`` numbers from one to the next."""
+    """A matrix in device memory: columns of ``height`` numbers, ``leading`` numbers from one to the next.
+
+    A number has ``width`` bytes.
+    """
 
     name: str
     address: int
     height: int
     columns: int
     leading: int
+    width: int
     use: Use
 
-    def extents(self, width: int) -> tuple[int, int, int]:
+    @property
+    def extents(self) -> tuple[int, int, int]:
         """Bytes from column to column, bytes of a column, and number of columns."""
-        return self.leading * width, self.height * width, self.columns
+        return self.leading * self.width, self.height * self.width, self.columns
 
 
 def located(
-    device: Device, call: LibraryCall, operands: tuple[Operand, ...], width: int
-) -> dict[str, NDArray[np.uint8]] | Reply:
-    """The operands' bytes by their names, column by column; what the call gives where some are not there."""
+    device: Device, call: LibraryCall, operands: Sequence[Operand]
+) -> list[NDArray[np.uint8]] | Reply:
+    """The bytes of each operand, column by column; what the call gives where some are not there."""
     if not is_allowed(device, call):
         return NO_MORE
     if not device.has_stream(call.stream):
         return _NO_STREAM
-    contents: dict[str, NDArray[np.uint8]] = {}
+    contents: list[NDArray[np.uint8]] = []
     for operand in operands:
-        content = device.memory.rows(operand.address, *operand.extents(width))
-        if content is None or operand.address % width:
-            device.note(_mistake(device, call, operand, width))
+        content = device.memory.rows(operand.address, *operand.extents)
+        if content is None or operand.address % operand.width:
+            device.note(_mistake(device, call, operand))
             return _NOT_COMPUTED
-        contents[operand.name] = content
+        contents.append(content)
     return contents
 
 
-def _mistake(device: Device, call: LibraryCall, operand: Operand, width: int) -> HostMistake:
+def _mistake(device: Device, call: LibraryCall, operand: Operand) -> HostMistake:
     """Mistake that describes why an operand cannot be read or written there."""
     live = device.memory.holding(operand.address)
     named = (("library", call.library), ("operand", operand.name))
     if live is None:
         return HostMistake(HostCode.LIBRARY_WITHOUT_ARRAY, call.caller, details=named)
-    if operand.address % width:
-        return HostMistake(HostCode.LIBRARY_MISALIGNED, call.caller, live.number, (*named, ("bytes", width)))
-    pitch, size, columns = operand.extents(width)
+    if operand.address % operand.width:
+        details = (*named, ("bytes", operand.width))
+        return HostMistake(HostCode.LIBRARY_MISALIGNED, call.caller, live.number, details)
+    pitch, size, columns = operand.extents
     sizes = (("bytes", pitch * (columns - 1) + size), ("has", live.address + live.size - operand.address))
     return HostMistake(HostCode.LIBRARY_BEYOND_ARRAY, call.caller, live.number, (*named, *sizes))
 
@@ -85,7 +93,7 @@ def _mistake(device: Device, call: LibraryCall, operand: Operand, width: int) ->
 def is_allowed(device: Device, call: LibraryCall) -> bool:
     """True if the device has libraries; a call where it has none is noted, and is our limit."""
     if not device.has_libraries:
-        _note_limit(device, call, f"{call.library} in a function")
+        note_limit(device, call, f"{call.library} in a function")
     return device.has_libraries
 
 
@@ -94,21 +102,20 @@ def is_affordable(device: Device, call: LibraryCall, multiplications: int, eleme
     device.library_work += multiplications + _TOUCHED * elements
     if device.library_work <= MOST_WORK:
         return True
-    _note_limit(device, call, f"more than {MOST_WORK:,} multiplications by {call.library}")
+    note_limit(device, call, f"more than {MOST_WORK:,} multiplications by {call.library}")
     return False
 
 
-def _note_limit(device: Device, call: LibraryCall, words: str) -> None:
+def note_limit(device: Device, call: LibraryCall, words: str) -> None:
+    """Note what a call would need that is not here: our limit, and no mistake of the program."""
     device.note(HostMistake(HostCode.UNSUPPORTED, call.caller, details=(("name", words),)))
 
 
-def finish(
-    device: Device, call: LibraryCall, operands: tuple[Operand, ...], width: int, multiplications: int
-) -> None:
+def finish(device: Device, call: LibraryCall, operands: Sequence[Operand], multiplications: int) -> None:
     """Let time pass, and take down what was used; what was written holds values now."""
     uses, moved = [], 0
     for operand in operands:
-        extents = operand.extents(width)
+        extents = operand.extents
         if operand.use is Use.WRITES:
             device.memory.rows_written(operand.address, *extents)[:] = 1
         uses.append((operand.use, rows(operand.address - BASE, *extents)))

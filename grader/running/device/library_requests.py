@@ -12,28 +12,74 @@ from typing import ClassVar
 from grader.base.records import frozen
 
 
+class NumberType(IntEnum):
+    """Types of numbers, as CUDA's libraries number them (``library_types.h``, ``cudaDataType``)."""
+
+    SINGLE = 0
+    DOUBLE = 1
+    HALF = 2
+    BYTE = 3
+    COMPLEX_SINGLE = 4
+    COMPLEX_DOUBLE = 5
+    WHOLE = 10
+    BFLOAT = 14
+
+
 @frozen
 class MultiplyMatrices:
-    """``cublas<t>gemm``: C = alpha · op(A) · op(B) + beta · C, of numbers of ``width`` bytes.
+    """``cublas<t>gemm`` and its kin: C = alpha · op(A) · op(B) + beta · C, ``count`` times.
 
-    C is m × n, op(A) m × k and op(B) k × n.
+    C is m × n, op(A) m × k and op(B) k × n. An operation is 0 for the matrix as it is, 1 for its transpose, 2
+    for the conjugate of that. Of many products each matrix lies ``stride`` elements behind the one before; or
+    an array of pointers lies in device memory (``by_pointers``).
     """
 
-    LAYOUT: ClassVar = "IIIIIIddQIQIQIQ"
-    width: int
-    transposed_a: int
-    transposed_b: int
+    LAYOUT: ClassVar = "IIIIIIIddddQIqQIqQIqIIQ"
+    type_of_factors: int
+    type_of_result: int
+    of_a: int
+    of_b: int
     m: int
     n: int
     k: int
     alpha: float
+    alpha_imaginary: float
     beta: float
+    beta_imaginary: float
+    a: int
+    a_leading: int
+    a_stride: int
+    b: int
+    b_leading: int
+    b_stride: int
+    c: int
+    c_leading: int
+    c_stride: int
+    count: int
+    by_pointers: int
+    stream: int
+
+
+@frozen
+class SolveTriangle:
+    """``cublas<t>trsm``: op(A) · X = alpha · B, or X · op(A) = alpha · B (``right``); X takes B's place.
+
+    Of A, a square, only the ``upper`` or the lower triangle counts; its diagonal is all 1 if it is ``unit``.
+    """
+
+    LAYOUT: ClassVar = "IIIIIIIdQIQIQ"
+    type: int
+    right: int
+    upper: int
+    transposed: int
+    unit: int
+    m: int
+    n: int
+    alpha: float
     a: int
     a_leading: int
     b: int
     b_leading: int
-    c: int
-    c_leading: int
     stream: int
 
 
@@ -41,26 +87,38 @@ class VectorOperation(IntEnum):
     """Operations on vectors."""
 
     SCALE = 0
-    """x = factor · x."""
+    """x = a · x."""
     ADD = 1
-    """y = factor · x + y."""
+    """y = a · x + y."""
     DOT = 2
     NORM = 3
     ABSOLUTE_SUM = 4
+    COPY = 5
+    """y = x."""
+    EXCHANGE = 6
+    LARGEST = 7
+    """Index from 1 of the first element whose absolute value is the largest."""
+    SMALLEST = 8
+    ROTATE = 9
+    """x = a · x + b · y and y = c · x + d · y."""
 
 
 @frozen
 class CombineVectors:
     """``cublas<t>axpy`` and its kin, of vectors of ``count`` elements that are ``step`` elements apart.
 
-    The answer is a number, where the operation has one.
+    A step below 0 goes backwards, from the last place in memory. The answer is a number, where the operation
+    has one.
     """
 
-    LAYOUT: ClassVar = "IIIdQIQIQ"
+    LAYOUT: ClassVar = "IIIddddQiQiQ"
     operation: int
-    width: int
+    type: int
     count: int
-    factor: float
+    a: float
+    b: float
+    c: float
+    d: float
     x: int
     x_step: int
     y: int

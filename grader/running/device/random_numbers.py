@@ -64,18 +64,19 @@ def draw(device: Device, message: DrawNumbers, caller: int) -> Reply:
     """Random numbers in device memory."""
     dtype = _type_of(message)
     call = LibraryCall("cuRAND", "generate", message.stream, caller)
-    output = Operand("outputPtr", message.address, message.count, 1, message.count, Use.WRITES)
-    contents = located(device, call, (output,), message.width)
-    if not isinstance(contents, dict):
+    count = message.count
+    output = Operand("outputPtr", message.address, count, 1, count, message.width, Use.WRITES)
+    contents = located(device, call, (output,))
+    if not isinstance(contents, list):
         return contents
     if not is_affordable(device, call, _MULTIPLICATIONS * message.count, message.count):
         return NO_MORE
     began = time.monotonic()
-    numbers = contents[output.name].view(dtype)[0]
+    numbers = contents[0].view(dtype)[0]
     for start in range(0, message.count, _BLOCK):
         part = numbers[start : start + _BLOCK]
         part[:] = _raw_numbers(message, message.position + start, len(part))
-    finish(device, call, (output,), message.width, _MULTIPLICATIONS * message.count)
+    finish(device, call, (output,), _MULTIPLICATIONS * message.count)
     device.library_seconds += time.monotonic() - began
     return DONE
 

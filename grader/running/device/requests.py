@@ -9,7 +9,13 @@ from enum import IntEnum
 from typing import ClassVar, TypeAlias
 
 from grader.base.records import frozen
-from grader.running.device.library_requests import CombineVectors, DrawNumbers, DrawOnHost, MultiplyMatrices
+from grader.running.device.library_requests import (
+    CombineVectors,
+    DrawNumbers,
+    DrawOnHost,
+    MultiplyMatrices,
+    SolveTriangle,
+)
 
 
 class Sharing(IntEnum):
@@ -377,6 +383,7 @@ Message: TypeAlias = (
     | MultiplyMatrices
     | CombineVectors
     | DrawNumbers
+    | SolveTriangle
 )
 
 OPERATIONS: tuple[type[Message], ...] = (
@@ -418,5 +425,6 @@ OPERATIONS: tuple[type[Message], ...] = (
     CombineVectors,
     DrawNumbers,
     DrawOnHost,
+    SolveTriangle,
 )
 """Types of messages by their numbers on the wire, from 1 (``enum class Operation``)."""

@@ -121,10 +121,15 @@ PROGRAM_HEADERS = (
     "helper_functions.h",
     "helper_string.h",
     "helper_timer.h",
+    "helper_math.h",
     "cuda_profiler_api.h",
+    "nvToolsExt.h",
+    "nvtx3/nvToolsExt.h",
 )
-"""Headers that many courses' programs include, of libwb and of NVIDIA's samples: programs that come
-without them get ours, which need no library. Headers of ours that include others stand before them."""
+"""Headers that many courses' programs include, of libwb, of NVIDIA's samples and of its profilers.
+
+Programs that come without them get ours, which need no library. Headers of ours that include others stand
+before them."""
 
 
 EMULATED_HEADERS = tuple(LIBRARIES)

@@ -84,3 +84,49 @@ def test_a_sample_runs_as_beside_nvidias(own_tools: Tools) -> None:
     printed, device = run(own_tools, SAMPLE)
     assert printed == "GPU Device 0: compute capability 8.0\n\n0 3 abc 10\n1 1\n"
     assert [str(mistake.code) for mistake in device.device.mistakes] == ["copy-too-large"]
+
+
+VECTORS = r"""#include <cstdio>
+#include <helper_math.h>
+#include <nvToolsExt.h>
+__global__ void turn(float3 *p, float4 *q, int2 *r) {
+    float3 a = p[0], b = make_float3(1.0f, 0.0f, 2.0f);
+    p[1] = cross(a, b) + 2.0f * a - b / 2.0f, p[2] = normalize(make_float3(3.0f, 0.0f, 4.0f));
+    q[0] = make_float4(lerp(1.0f, 3.0f, 0.25f), dot(a, b), length(b * b), clamp(7.0f, 0.0f, 1.0f));
+    q[0] += make_float4(a, 1.0f);
+    r[0] = max(make_int2(1, 5), make_int2(4, 2)) * 2;
+}
+int main() {
+    nvtxRangePushA("turn");
+    nvtxEventAttributes_t event = {};
+    event.version = NVTX_VERSION, event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.messageType = NVTX_MESSAGE_TYPE_ASCII, event.message.ascii = "mark";
+    nvtxMarkEx(&event);
+    float3 h[3] = {make_float3(1.0f, 2.0f, 3.0f), make_float3(0.0f), make_float3(0.0f)}, *p;
+    float4 g[2], *q; int2 i[2], *r;
+    cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte);
+    cudaSharedMemConfig config; cudaDeviceGetSharedMemConfig(&config);
+    cudaMalloc(&p, sizeof h), cudaMalloc(&q, sizeof g), cudaMalloc(&r, sizeof i);
+    cudaMemcpy(p, h, sizeof h, cudaMemcpyHostToDevice);
+    turn<<<1, 1>>>(p, q, r);
+    cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost), cudaMemcpy(g, q, sizeof *g, cudaMemcpyDeviceToHost);
+    cudaMemcpy(i, r, sizeof *i, cudaMemcpyDeviceToHost);
+    std::printf("%g %g %g, %g %g %g\n", h[1].x, h[1].y, h[1].z, h[2].x, h[2].y, h[2].z);
+    std::printf("%g %g %g %g, %d %d\n", g[0].x, g[0].y, g[0].z, g[0].w, i[0].x, i[0].y);
+    std::printf("%d %d\n", config == cudaSharedMemBankSizeFourByte, nvtxRangePop());
+    cudaFree(p), cudaFree(q), cudaFree(r);
+}
+"""
+
+
+@pytest.mark.slow
+def test_vectors_are_computed_with_as_beside_nvidias(own_tools: Tools) -> None:
+    """The ranges of a profiler, and the width of banks, are accepted and do nothing."""
+    printed, _ = run(own_tools, VECTORS)
+    assert printed == "5.5 5 3, 0.6 0 0.8\n2.5 9 7.12311 2, 8 10\n1 0\n"
+
+
+def test_the_header_of_a_profiler_comes_under_both_of_its_names() -> None:
+    """The earlier one includes the later."""
+    assert names("#include <nvToolsExt.h>\n") > {"nvToolsExt.h", "nvtx3/nvToolsExt.h"}
+    assert names('#include "nvtx3/nvToolsExt.h"\n') > {"nvtx3/nvToolsExt.h"}

@@ -1,0 +1,2 @@
+// The name that the header had before version 3 of NVTX.
+#include "nvtx3/nvToolsExt.h"
