@@ -1,45 +1,28 @@
 // Functions of cuBLAS on matrices (levels 2 and 3): products of one pair or of many, updates by vectors, triangles.
-#include "blas.hpp"
-
-#include <algorithm>
+#include "blas_products.hpp"
 
 namespace standin {
-namespace {
-
-struct Matrix {
-    const void *start; // of many: of the first, or of an array of pointers
-    int rows, leading; // as it lies in memory
-    cudaDataType type;
-    long long stride = 0; // of many, in elements
-
-    bool is_sound() const { return leading >= std::max(1, rows); }
-};
-
-struct Product {
-    cublasOperation_t of_a, of_b;
-    int m, n, k;
-    Matrix a, b, c;
-    int count = 1;
-    bool by_pointers = false;
-};
 
 bool is_operation(cublasOperation_t which) { return which >= CUBLAS_OP_N && which <= CUBLAS_OP_C; }
+
+cublasStatus_t multiply(const Product &p, Complex alpha, Complex beta, cudaStream_t stream, const void *caller) {
+    Payload payload;
+    payload.add(static_cast<std::uint32_t>(p.a.type)).add(static_cast<std::uint32_t>(p.d.type));
+    payload.add(static_cast<std::uint32_t>(p.of_a)).add(static_cast<std::uint32_t>(p.of_b)).add(p.m).add(p.n).add(p.k);
+    payload.add(alpha.real).add(alpha.imaginary).add(beta.real).add(beta.imaginary);
+    for (const Matrix &matrix : {p.a, p.b, p.c, p.d}) {
+        payload.add(matrix.start).add(matrix.leading).add(std::int64_t{matrix.stride});
+    }
+    payload.add(p.count).add(std::uint32_t{p.by_pointers});
+    payload.add(p.bias).add(static_cast<std::uint32_t>(p.type_of_bias)).add(p.activation).add(stream);
+    return status_of(compute(Operation::multiply, payload, stream, caller).code);
+}
+
+namespace {
 
 bool is_sound(const Product &p) {
     return p.m >= 0 && p.n >= 0 && p.k >= 0 && p.count >= 0 && is_operation(p.of_a) && is_operation(p.of_b) &&
            p.a.is_sound() && p.b.is_sound() && p.c.is_sound();
-}
-
-cublasStatus_t multiply(cublasHandle_t handle, const Product &p, Complex alpha, Complex beta, const void *caller) {
-    Payload payload;
-    payload.add(static_cast<std::uint32_t>(p.a.type)).add(static_cast<std::uint32_t>(p.c.type));
-    payload.add(static_cast<std::uint32_t>(p.of_a)).add(static_cast<std::uint32_t>(p.of_b)).add(p.m).add(p.n).add(p.k);
-    payload.add(alpha.real).add(alpha.imaginary).add(beta.real).add(beta.imaginary);
-    for (const Matrix &matrix : {p.a, p.b, p.c}) {
-        payload.add(matrix.start).add(matrix.leading).add(std::int64_t{matrix.stride});
-    }
-    payload.add(p.count).add(std::uint32_t{p.by_pointers}).add(handle->stream);
-    return status_of(compute(Operation::multiply, payload, handle->stream, caller).code);
 }
 
 cublasStatus_t gemm(cublasHandle_t handle, const Product &p, const void *alpha, const void *beta, cudaDataType scalars,
@@ -50,13 +33,14 @@ cublasStatus_t gemm(cublasHandle_t handle, const Product &p, const void *alpha, 
     if (!p.m || !p.n || !p.count) return CUBLAS_STATUS_SUCCESS;
     auto by = factor(handle, alpha, scalars, caller), and_by = factor(handle, beta, scalars, caller);
     if (!by || !and_by) return CUBLAS_STATUS_EXECUTION_FAILED;
-    return multiply(handle, p, *by, *and_by, caller);
+    return multiply(p, *by, *and_by, handle->stream, caller);
 }
 
 Product product(cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, const void *a, cudaDataType type_a,
                 int lda, const void *b, cudaDataType type_b, int ldb, const void *c, cudaDataType type_c, int ldc) {
     Matrix first{a, of_a == CUBLAS_OP_N ? m : k, lda, type_a}, second{b, of_b == CUBLAS_OP_N ? k : n, ldb, type_b};
-    return {of_a, of_b, m, n, k, first, second, {c, m, ldc, type_c}};
+    Matrix result{c, m, ldc, type_c};
+    return {of_a, of_b, m, n, k, first, second, result, result};
 }
 
 template <typename Number>
@@ -72,7 +56,7 @@ Product batched(Product p, int count) {
 }
 Product batched(Product p, int count, long long stride_a, long long stride_b, long long stride_c) {
     p.count = count;
-    p.a.stride = stride_a, p.b.stride = stride_b, p.c.stride = stride_c;
+    p.a.stride = stride_a, p.b.stride = stride_b, p.c.stride = p.d.stride = stride_c;
     return p;
 }
 
@@ -98,8 +82,9 @@ cublasStatus_t gemv(cublasHandle_t handle, cublasOperation_t operation, int m, i
     if (!is_sound || !alpha || !beta) return CUBLAS_STATUS_INVALID_VALUE;
     if (incx < 0 || incy < 0) unsupported("cublas<t>gemv with a step below 0", caller);
     bool is_plain = operation == CUBLAS_OP_N;
+    Matrix result{y, 1, incy, type_of<Real>};
     Product p{CUBLAS_OP_N, is_plain ? CUBLAS_OP_T : CUBLAS_OP_N, 1, is_plain ? m : n, is_plain ? n : m,
-              {x, 1, incx, type_of<Real>}, {a, m, lda, type_of<Real>}, {y, 1, incy, type_of<Real>}};
+              {x, 1, incx, type_of<Real>}, {a, m, lda, type_of<Real>}, result, result};
     return gemm(handle, p, alpha, beta, type_of<Real>, caller);
 }
 
@@ -113,9 +98,9 @@ cublasStatus_t ger(cublasHandle_t handle, int m, int n, const Real *alpha, const
     if (!m || !n) return CUBLAS_STATUS_SUCCESS;
     auto by = factor(handle, alpha, type_of<Real>, caller);
     if (!by) return CUBLAS_STATUS_EXECUTION_FAILED;
-    Product p{CUBLAS_OP_T, CUBLAS_OP_N, m, n, 1, {x, 1, incx, type_of<Real>}, {y, 1, incy, type_of<Real>},
-              {a, m, lda, type_of<Real>}};
-    return multiply(handle, p, *by, {1}, caller);
+    Matrix result{a, m, lda, type_of<Real>};
+    Product p{CUBLAS_OP_T, CUBLAS_OP_N, m, n, 1, {x, 1, incx, type_of<Real>}, {y, 1, incy, type_of<Real>}, result, result};
+    return multiply(p, *by, {1}, handle->stream, caller);
 }
 
 template <typename Real>

@@ -22,6 +22,7 @@ from grader.running.device.library_operands import (
     located,
     note_limit,
 )
+from grader.running.device.library_requests import Activation
 from grader.running.device.protocol import ProtocolError
 from grader.running.device.streams import Use
 
@@ -44,7 +45,7 @@ _CONJUGATED = 2
 
 
 def multiply(device: Device, message: MultiplyMatrices, caller: int) -> Reply:
-    """``cublas<t>gemm`` and its kin; of one row ``gemv``, of one column and one row ``ger``."""
+    """``cublas<t>gemm``, ``cublasLtMatmul``; of one row ``gemv``, of one column and one row ``ger``."""
     matrices = _matrices(message)
     call = LibraryCall("cuBLAS", "gemm", message.stream, caller)
     if message.count > MOST_PRODUCTS:
@@ -64,37 +65,46 @@ def multiply(device: Device, message: MultiplyMatrices, caller: int) -> Reply:
         return NO_MORE
     began = time.monotonic()
     views = _views(operands, contents, message)
-    arrays = [[next(views) for _ in several] for several in of_each]
+    arrays = {several[0].name: [next(views) for _ in several] for several in of_each}
     with np.errstate(all="ignore"):
         for number in range(message.count):
-            *factors, c = (several[number if len(several) > 1 else 0] for several in arrays)
-            _multiply(factors, c, message)
+            places = {name: several[number if len(several) > 1 else 0] for name, several in arrays.items()}
+            _multiply(places, message)
     finish(device, call, operands, multiplications)
     device.library_seconds += time.monotonic() - began
     return DONE
 
 
 def _matrices(message: MultiplyMatrices) -> list[tuple[Operand, int]]:
-    """A and B, unless nothing is asked of them, and C, the first of many each, with the stride to the next.
+    """What is read and written, the first of many each, with the stride to the next.
 
-    Raises ProtocolError for what the stand-in never sends.
+    A and B are left out where nothing is asked of them, and D where it is C. Raises ProtocolError for what
+    the stand-in never sends.
     """
     m, n, k = message.m, message.n, message.k
     if not (m and n and message.count) or max(message.of_a, message.of_b) > _CONJUGATED:
         raise ProtocolError("a product of matrices without a size")
     factors, result = dtype_of(message.type_of_factors), dtype_of(message.type_of_result)
-    if is_complex(factors) is not is_complex(result):
-        raise ProtocolError("a product of complex and other numbers")
+    if is_complex(factors) is not is_complex(result) or message.activation not in set(Activation):
+        raise ProtocolError("a product of complex and other numbers, or of an activation that there is not")
     shape_a = (k, m) if message.of_a else (m, k)
     shape_b = (n, k) if message.of_b else (k, n)
-    size, of_result = factors.itemsize, result.itemsize
-    a = Operand("A", message.a, *shape_a, message.a_leading, size, Use.READS)
-    b = Operand("B", message.b, *shape_b, message.b_leading, size, Use.READS)
-    c = Operand("C", message.c, m, n, message.c_leading, of_result, Use.WRITES)
-    _require_columns(a, b, c)
-    matrices = [(a, message.a_stride), (b, message.b_stride), (c, message.c_stride)]
-    needs_factors = k and (message.alpha or message.alpha_imaginary)
-    return matrices if needs_factors else matrices[2:]
+    a = Operand("A", message.a, *shape_a, message.a_leading, factors.itemsize, Use.READS)
+    b = Operand("B", message.b, *shape_b, message.b_leading, factors.itemsize, Use.READS)
+    c = Operand("C", message.c, m, n, message.c_leading, result.itemsize, Use.READS)
+    d = Operand("D", message.d, m, n, message.d_leading, result.itemsize, Use.WRITES)
+    _require_columns(a, b, c, d)
+    matrices = [(d, message.d_stride)]
+    if message.c == message.d:
+        matrices = [(d._replace(name="C"), message.d_stride)]
+    elif message.beta or message.beta_imaginary:
+        matrices.append((c, message.c_stride))
+    if k and (message.alpha or message.alpha_imaginary):
+        matrices = [(a, message.a_stride), (b, message.b_stride), *matrices]
+    if message.bias:
+        width = dtype_of(message.type_of_bias).itemsize
+        matrices.append((Operand("bias", message.bias, m, 1, m, width, Use.READS), 0))
+    return matrices
 
 
 def _require_columns(*operands: Operand) -> None:
@@ -133,29 +143,43 @@ def _views(
     operands: list[Operand], contents: list[NDArray[np.uint8]], message: MultiplyMatrices
 ) -> Iterator[NDArray[Any]]:
     """Each operand as a matrix of numbers, of which A and B are as they are multiplied."""
-    operations = {"A": message.of_a, "B": message.of_b, "C": 0}
+    operations = {"A": message.of_a, "B": message.of_b}
+    types = dict.fromkeys(operations, message.type_of_factors) | {"bias": message.type_of_bias}
     for operand, content in zip(operands, contents, strict=True):
-        is_result = operand.name == "C"
-        dtype = dtype_of(message.type_of_result if is_result else message.type_of_factors)
-        matrix = content.view(dtype).T
-        yield matrix.T if operations[operand.name] else matrix
+        matrix = content.view(dtype_of(types.get(operand.name, message.type_of_result))).T
+        yield matrix.T if operations.get(operand.name) else matrix
 
 
-def _multiply(factors: list[NDArray[Any]], c: NDArray[Any], message: MultiplyMatrices) -> None:
-    """Write C block by block; where beta is 0 its former values are not read, as they may be no numbers."""
-    alpha = _scalar(c.dtype, message.alpha, message.alpha_imaginary)
-    beta = _scalar(c.dtype, message.beta, message.beta_imaginary)
-    for part in _blocks(*c.shape):
-        total: NDArray[Any] = np.zeros(c[part].shape, alpha.dtype)
-        if factors:
-            a, b = factors
+def _multiply(places: dict[str, NDArray[Any]], message: MultiplyMatrices) -> None:
+    """Write D block by block; where beta is 0 C is not read, as its elements may be no numbers."""
+    d = places.get("D", places.get("C"))
+    if d is None:
+        raise ProtocolError("a product without a result")
+    alpha = _scalar(d.dtype, message.alpha, message.alpha_imaginary)
+    beta = _scalar(d.dtype, message.beta, message.beta_imaginary)
+    for part in _blocks(*d.shape):
+        total: NDArray[Any] = np.zeros(d[part].shape, alpha.dtype)
+        if "A" in places:
             for inner in range(0, message.k, _BLOCK):
                 depth = slice(inner, inner + _BLOCK)
-                total += _factor(a[part[0], depth], message.of_a) @ _factor(b[depth, part[1]], message.of_b)
+                a, b = places["A"][part[0], depth], places["B"][depth, part[1]]
+                total += _factor(a, message.of_a) @ _factor(b, message.of_b)
             total *= alpha
         if beta:
-            total += beta * widened(c[part])
-        store(c[part], total)
+            total += beta * widened(places["C"][part])
+        if "bias" in places:
+            total += widened(places["bias"][part[0]])
+        store(d[part], _activated(total, message.activation))
+
+
+def _activated(values: NDArray[Any], activation: int) -> NDArray[Any]:
+    """The result of an activation; of complex numbers there is none."""
+    x: NDArray[Any] = values.real
+    if activation == Activation.RELU:
+        x = np.maximum(x, 0)
+    elif activation == Activation.GELU:
+        x = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    return x if activation else values
 
 
 def _scalar(dtype: np.dtype[Any], real: float, imaginary: float) -> np.generic:
@@ -207,8 +231,8 @@ def _solve(matrix: NDArray[Any], unknown: NDArray[Any], message: SolveTriangle) 
     b = message.alpha * widened(unknown.T if message.right else unknown)
     rows = range(len(b) - 1, -1, -1) if is_upper else range(len(b))
     for row in rows:
-        known = slice(row + 1, None) if is_upper else slice(0, row)
-        b[row] -= triangle[row, known] @ b[known]
+        others = slice(row + 1, None) if is_upper else slice(0, row)
+        b[row] -= triangle[row, others] @ b[others]
         if not message.unit:
             b[row] /= triangle[row, row]
     store(unknown, b.T if message.right else b)

@@ -42,12 +42,12 @@ def widened(stored: NDArray[Any]) -> NDArray[Any]:
     return numbers(stored).astype(np.complex128 if is_complex(stored.dtype) else np.float64)
 
 
-def store(place: NDArray[Any], values: NDArray[Any]) -> None:
-    """Write numbers of double precision, rounded once to the type of their place."""
-    if place.dtype == BFLOAT16:
-        place[:] = encoded(values, "bfloat16")
-    elif place.dtype.kind == "i":
-        limits = np.iinfo(place.dtype)
-        place[:] = np.clip(np.rint(np.nan_to_num(values)), limits.min, limits.max)
+def store(target: NDArray[Any], values: NDArray[Any]) -> None:
+    """Write numbers of double precision, rounded once to the type of their target."""
+    if target.dtype == BFLOAT16:
+        target[:] = encoded(values, "bfloat16")
+    elif target.dtype.kind == "i":
+        limits = np.iinfo(target.dtype)
+        target[:] = np.clip(np.rint(np.nan_to_num(values)), limits.min, limits.max)
     else:
-        place[:] = values
+        target[:] = values

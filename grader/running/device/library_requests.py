@@ -25,16 +25,26 @@ class NumberType(IntEnum):
     BFLOAT = 14
 
 
+class Activation(IntEnum):
+    """Functions of each element of a product (cuBLASLt, ``cublasLtEpilogue_t``)."""
+
+    NONE = 0
+    RELU = 1
+    GELU = 2
+    """By its approximation with a hyperbolic tangent."""
+
+
 @frozen
 class MultiplyMatrices:
-    """``cublas<t>gemm`` and its kin: C = alpha · op(A) · op(B) + beta · C, ``count`` times.
+    """``cublas<t>gemm`` and its kin, ``count`` times: D = f(alpha · op(A) · op(B) + beta · C + bias).
 
-    C is m × n, op(A) m × k and op(B) k × n. An operation is 0 for the matrix as it is, 1 for its transpose, 2
-    for the conjugate of that. Of many products each matrix lies ``stride`` elements behind the one before; or
-    an array of pointers lies in device memory (``by_pointers``).
+    C and D are m × n, op(A) m × k and op(B) k × n; D may be C. A ``bias`` has a number for each row; its
+    address is 0 where there is none. An operation is 0 for the matrix as it is, 1 for its transpose, 2 for
+    the conjugate of that. Of many products each matrix lies ``stride`` elements behind the one before; or an
+    array of pointers lies in device memory (``by_pointers``).
     """
 
-    LAYOUT: ClassVar = "IIIIIIIddddQIqQIqQIqIIQ"
+    LAYOUT: ClassVar = "IIIIIIIddddQIqQIqQIqQIqIIQIIQ"
     type_of_factors: int
     type_of_result: int
     of_a: int
@@ -55,8 +65,14 @@ class MultiplyMatrices:
     c: int
     c_leading: int
     c_stride: int
+    d: int
+    d_leading: int
+    d_stride: int
     count: int
     by_pointers: int
+    bias: int
+    type_of_bias: int
+    activation: int
     stream: int
 
 

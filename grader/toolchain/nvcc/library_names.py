@@ -12,8 +12,8 @@ from functools import cache
 
 from grader.base.data_files import headers_folder
 
-LIBRARIES = {"cublas_v2.h": "cuBLAS", "curand.h": "cuRAND"}
-"""The libraries whose headers are ours, by the names of these."""
+LIBRARIES = {"cublasLt.h": "cuBLASLt", "cublas_v2.h": "cuBLAS", "curand.h": "cuRAND"}
+"""The libraries whose headers are ours, by the names of these; a header that includes another comes first."""
 
 _NAME = re.compile(r"(?P<prefix>cublas|curand)[A-Z]\w*|(?P<constant>CUBLAS|CURAND)_\w+")
 
@@ -38,6 +38,7 @@ _BLAS = r"""cublas(?:
     |(?:HSH|HSS|TST|TSS)gemv(?:Batched|StridedBatched)
     |(?:Gemm|GemmBatched|GemmStridedBatched|GemmGroupedBatched|Cgemm3m|Csyrk|Csyrk3m|Cherk|Cherk3m)Ex
     |[SDCZ](?:symm|syrk|syr2k|syrkx|trmm|trsm|hemm|herk|her2k|herkx|geam|dgmm)
+    |Lt\w+
     |[SDCZ](?:getrf|getrs|getri|matinv|geqrf|gels|trsm)Batched|[SDCZ](?:tpttr|trttp)|Uint8gemmBias
     )(?:_v2)?(?:_64)?
     |CUBLAS_(?:OP|SIDE|FILL_MODE|DIAG|POINTER_MODE|ATOMICS|GEMM|COMPUTE|VER|EMULATION|MATH)_?\w*|CUBLAS_\w*_MATH

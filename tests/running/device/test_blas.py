@@ -76,7 +76,9 @@ def _product(**changes: Any) -> MultiplyMatrices:  # noqa: ANN401 - any field
     """C = A · B of 2 × 2 numbers in single precision at no address, but for what changes."""
     plain: dict[str, Any] = {item.name: 0 for item in fields(MultiplyMatrices)}
     plain |= dict.fromkeys(("m", "n", "k", "a_leading", "b_leading", "c_leading"), 2)
-    return MultiplyMatrices(**(plain | {"alpha": 1.0, "count": 1} | changes))
+    given = plain | {"alpha": 1.0, "count": 1} | changes
+    result = {f"d{part}": given[f"c{part}"] for part in ("", "_leading", "_stride")}
+    return MultiplyMatrices(**(given | result | changes))
 
 
 def _vectors(operation: int, x: int, **changes: Any) -> CombineVectors:  # noqa: ANN401 - any field
@@ -192,6 +194,7 @@ def test_a_pointer_into_the_middle_of_a_number_is_reported_as_such(device: Devic
         {"type_of_factors": 7},
         {"type_of_result": NumberType.COMPLEX_SINGLE},
         {"of_a": 3},
+        {"activation": 3},
         {"m": 0},
         {"n": 0},
         {"count": 0},
@@ -257,6 +260,22 @@ def test_a_conjugated_factor_and_complex_factors(device: Device) -> None:
     message = _product(of_a=2, alpha_imaginary=1.0, beta=0.0, beta_imaginary=1.0, **types, **at)
     blas_matrices.multiply(device, message, CALLER)
     np.testing.assert_array_equal(_read(device, at["c"], c), (1 + 1j) * (a.conj().T @ b) + 1j * c)
+
+
+@pytest.mark.parametrize("activation", [0, 1, 2])
+def test_a_result_of_its_own_with_a_bias_and_an_activation(device: Device, activation: int) -> None:
+    """D = activation(A · B + 2 · C + bias); C stays as it was, and a bias has a number for each row."""
+    a, c = np.array([[1, -2], [3, 4]], np.float32), np.array([[-9, 1], [0, 2]], np.float32)
+    bias = np.array([[0.5], [-3]], np.float32)
+    at = {"a": _put(device, a), "b": _put(device, a), "c": _put(device, c), "bias": _put(device, bias)}
+    out = _put(device, np.zeros((2, 2), np.float32))
+    message = _product(**at, d=out, beta=2.0, activation=activation)
+    assert blas_matrices.multiply(device, message, CALLER)[0] is CudaError.SUCCESS
+    x = (a @ a + 2 * c + bias).astype(float)
+    gelu = 0.5 * x * (1 + np.tanh(0.7978845608028654 * (x + 0.044715 * x**3)))
+    expected = (x, np.maximum(x, 0), gelu)[activation]
+    np.testing.assert_array_equal(_read(device, out, a), expected.astype(np.float32))
+    np.testing.assert_array_equal(_read(device, at["c"], c), c)
 
 
 def test_many_products_lie_a_stride_apart_or_where_pointers_say(device: Device) -> None:
