@@ -13,7 +13,6 @@ from grader.grading.arguments import make_arguments
 from grader.grading.oracle import expected_of
 from grader.kinds.plan import TimingStaff
 from grader.model import Finding, Launch, Timing
-from grader.toolchain.gpu.timing_job import SETS, TimingJob
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +25,11 @@ if TYPE_CHECKING:
     from grader.toolchain.gpu.pool import Observed
     from grader.toolchain.gpu.replay import Recordings
     from grader.toolchain.gpu.timing import TimingQuestion
-    from grader.toolchain.gpu.timing_job import StaffKernel
+    from grader.toolchain.gpu.timing_job import StaffKernel, TimingJob
     from grader.toolchain.gpu.timing_rounds import Expected, Outputs
+
+_SETS = 2
+"""Input sets that the rounds choose from at random."""
 
 _MOST_THREADS = {(7, 5): 1024, (8, 6): 1536, (8, 7): 1536, (8, 9): 1536, (12, 0): 1536, (12, 1): 1536}
 """Resident threads per multiprocessor where they are not 2048 (CUDA C++ Programming Guide, "Technical
@@ -38,6 +40,8 @@ def job_for(
     plan: Plan, staff: TimingStaff, timed: Launch | Recordings, sets: tuple[tuple[Argument, ...], ...]
 ) -> TimingJob:
     """Timing job of a submission of which ``timed`` is launched or replayed on these inputs."""
+    from grader.toolchain.gpu.timing_job import TimingJob  # noqa: PLC0415 - without a GPU it is not loaded
+
     return TimingJob(
         baseline=staff.baseline,
         solution=staff.solution,
@@ -184,7 +188,7 @@ def timing_sets(
     timing: TimingPlan,
     seed: int,
     *,
-    sets: int = SETS,
+    sets: int = _SETS,
 ) -> tuple[tuple[Argument, ...], ...]:
     """The arguments of timed launches: some sets that differ in nothing but the numbers in them."""
     shape = dict(timing.shape)

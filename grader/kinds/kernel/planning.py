@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from grader.base.errors import OurError
-from grader.base.precision import numpy_type
 from grader.grading.arguments import make_arguments
 from grader.grading.assignment import recorded_counters, reference_folder, staff_kernel
 from grader.grading.oracle import array_types, draw_inputs, in_case, load_oracle
 from grader.kinds import require_built, staff_submission
-from grader.kinds.timing import is_timed, timing_staff
+from grader.kinds.timing import is_timed
 from grader.model import Argument, Build, Finding
 from grader.running.backends.emulated_kernel import EmulatedKernel
-from grader.toolchain.gpu.request import Image, has_variables, widths
-from grader.toolchain.gpu.timing_job import StaffKernel
-from grader.toolchain.nvcc import assemble, build_at
+from grader.toolchain.nvcc import build_at
 from grader.toolchain.nvcc.launch import plan_launch
 
 if TYPE_CHECKING:
     from grader.grading.oracle import Oracle
     from grader.kinds.plan import Plan, TimingStaff
-    from grader.model import Assignment, Case, Counters, Named, TimingPlan
+    from grader.model import Assignment, Case, Counters, Named
     from grader.running.backends import Backend
     from grader.toolchain.nvcc import Tools
 
@@ -40,9 +36,21 @@ def plan(drawn: Plan, tools: Tools) -> Plan:
     if recorded is not None:
         return replace(drawn, baselines=recorded, timing=None)
     with ThreadPoolExecutor(1) as beside:
-        timing = beside.submit(_timing, assignment, oracle, tools, drawn.backend)
+        timing = beside.submit(_timing_staff, assignment, oracle, tools, drawn.backend)
         baselines = _baselines(assignment, drawn.cases, oracle, tools)
     return replace(drawn, baselines=baselines, timing=timing.result())
+
+
+def _timing_staff(
+    assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend
+) -> TimingStaff | None:
+    """The staff's kernels for the GPUs, if a rubric item asks for a speedup and time is measured."""
+    if not is_timed(assignment, backend) or assignment.timing is None:
+        return None
+    from grader.kinds.kernel.timing import staff  # noqa: PLC0415 - without a GPU it is not loaded
+
+    build = partial(staff_build, assignment, tools=tools)
+    return staff(assignment, assignment.timing, oracle, build, tools, backend.architectures)
 
 
 def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
@@ -85,39 +93,6 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
                 launch, arguments_of_case, count_only=True
             ).counters
     return tuple((case, tuple(by_name.items())) for case, by_name in counters.items())
-
-
-def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend) -> TimingStaff | None:
-    """The staff's kernels for the GPUs, if a rubric item asks for a speedup and time is measured."""
-    if not is_timed(assignment, backend) or assignment.timing is None:
-        return None
-    plan = assignment.timing
-    names = [name for name in (plan.baseline, plan.solution) if name]
-    with ThreadPoolExecutor(len(names)) as pool:
-        built = pool.map(
-            lambda name: _staff_kernel(assignment, plan, name, tools, backend.architectures), names
-        )
-        return timing_staff(assignment, oracle, list(built))
-
-
-def _staff_kernel(
-    assignment: Assignment, plan: TimingPlan, name: str, tools: Tools, architectures: tuple[str, ...]
-) -> StaffKernel:
-    built = staff_build(assignment, name, tools)
-    launch = plan_launch(assignment.kernel, built, dict(plan.shape))
-    if isinstance(launch, Finding):
-        raise OurError(f"{name}.cu cannot be launched for the timing: {launch.message}")
-    scalars = tuple(
-        Argument(p.name, p.direction, np.void(1) if p.fields else numpy_type(p.dtype).type(0))
-        for p in assignment.kernel.parameters
-    )
-    types = widths(scalars, built.parameter_bytes)
-    variables = has_variables(built.ptx)
-    images = tuple(
-        (a, Image(assemble(tools, built.ptx, a), built.entry, types, variables=variables))
-        for a in architectures
-    )
-    return StaffKernel(name, images, launch)
 
 
 def staff_build(assignment: Assignment, name: str, tools: Tools, shape: Named[int] = ()) -> Build:

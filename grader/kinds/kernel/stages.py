@@ -25,7 +25,7 @@ from grader.kinds import not_built
 from grader.kinds.comparing.outputs import Launched, compared
 from grader.kinds.kernel.further_runs import with_order, with_smallest
 from grader.kinds.kernel.planning import arguments, plan
-from grader.kinds.timing import is_estimated, job_for, read, timing_sets, untimed
+from grader.kinds.timing import is_estimated, read, untimed
 from grader.model import (
     Build,
     Case,
@@ -37,7 +37,6 @@ from grader.model import (
 )
 from grader.running.backends import PreparedCase
 from grader.running.backends.emulated_kernel import EmulatedKernel, handwriting
-from grader.toolchain.gpu.request import widths
 from grader.toolchain.nvcc import build_at
 from grader.toolchain.nvcc.launch import plan_launch
 
@@ -254,9 +253,6 @@ def _timing_job(plan: Plan, built: Build, oracle: Oracle) -> TimingJob | Finding
     staff, timing = plan.timing, plan.assignment.timing
     if staff is None or timing is None:
         return None
-    launch = plan_launch(plan.assignment.kernel, built, dict(timing.shape))
-    if isinstance(launch, Finding):
-        return launch
-    sets = timing_sets(plan.assignment, built.constants, oracle, timing, plan.seed)
-    job = job_for(plan, staff, launch, sets)
-    return replace(job, widths=widths(sets[0], built.parameter_bytes))
+    from grader.kinds.kernel.timing import job  # noqa: PLC0415 - without a GPU it is not loaded
+
+    return job(plan, staff, timing, built, oracle)

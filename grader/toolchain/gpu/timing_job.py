@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from grader.toolchain.gpu.replay import Recordings
     from grader.toolchain.gpu.request import Image
 
-SETS = 2
-"""Input sets that the rounds choose from at random."""
-
 KEPT_OUTPUTS = 4
 """Distinct outputs of the student's kernel per input set that come back to be compared in full."""
 

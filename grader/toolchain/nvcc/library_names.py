@@ -7,7 +7,6 @@ that no such library has, and that is nearly one which the header declares, is a
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from functools import cache
 
 from grader.base.data_files import headers_folder
@@ -69,6 +68,8 @@ def intended_name(name: str) -> str:
     header = header_of(name)
     if not header or re.fullmatch(_OF_LIBRARY[header], name, re.VERBOSE):
         return ""
+    from difflib import get_close_matches  # noqa: PLC0415 - for an unknown name only
+
     return next(iter(get_close_matches(name, _declared(header), 1, _NEARLY)), "")
 
 
