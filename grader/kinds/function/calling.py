@@ -19,7 +19,7 @@ from grader.grading.oracle import draw_inputs
 from grader.kinds.attempts.other_inputs import LaunchEffort, effort_of
 from grader.kinds.function.recording import file_of, left_file
 from grader.kinds.function.timing import with_zeros
-from grader.kinds.host_runs.running import run_cases
+from grader.kinds.host_runs.further_runs import further_seconds, run_further
 from grader.kinds.host_runs.too_large import STEPS_A_SECOND
 from grader.running.device.call_log import MOST_BYTES, CallLog
 from grader.running.device.observation import Observation
@@ -53,10 +53,6 @@ if TYPE_CHECKING:
 
 MOST_ALIGNED = 1_000
 """Requests of calls that are compared one by one."""
-
-SECONDS, TIMES = 2.0, 2
-"""Most seconds that each further call may take, and the same as a multiple of the graded call's time."""
-
 
 _LITTLE = 0.1
 """Share of the work that launches may take: for other inputs none that took less takes all of it."""
@@ -234,20 +230,10 @@ class FurtherCalls:
         self, cases: tuple[Case, ...], task: Task, program: ProgramInterface, *, idle: bool = False
     ) -> tuple[CaseEvidence, ...]:
         """Evidence of a call in each case, within the limits of ``program``, with no search for hazards."""
-        interface = replace(self.plan.assignment.function, program=program)
-        assignment = replace(self.plan.assignment, interface=interface)
-        plan = replace(self.plan, assignment=assignment, cases=cases, baselines=(), feedback=False)
         observation = Observation(count_only=True, idle=idle)
-        ran = run_cases(
-            plan,
-            self.submission,
-            self.built,
-            self.tools,
-            task,
-            observation=observation,
-            graded_seconds=self.program.seconds,
+        return run_further(
+            self.plan, self.submission, self.built, self.tools, task, cases, program, observation
         )
-        return ran.cases
 
     def with_inputs(
         self,
@@ -290,7 +276,7 @@ class FurtherCalls:
         tasks = {str(number): (self.task_with(oracle), oracle) for number, oracle in enumerate(oracles)}
         taken = Taken(self.plan.assignment.function, lambda case: tasks[case.id], recorder)
         cases = tuple(replace(graded.case, id=name) for name in tasks)
-        seconds = seconds or min(max(SECONDS, TIMES * graded.seconds), self.program.seconds)
+        seconds = seconds or further_seconds(graded, self.program)
         return taken, self.in_cases(cases, taken, replace(self.program, seconds=seconds), idle=idle)
 
 

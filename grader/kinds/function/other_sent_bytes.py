@@ -18,6 +18,7 @@ import numpy as np
 from grader.base.records import frozen
 from grader.kinds.attempts.words import WORD, joined, mixed
 from grader.kinds.function.finishing import combined
+from grader.running.device.call_log import parameter_bytes
 from grader.running.device.requests import CopyIn, CopyOut, Fill, LaunchKernel, Pull, Push
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ _FEW = 0.1
 _SHARES = (1, 1 / 2, 1 / 2, 1 / 8, 1 / 8, 1 / 32, 1 / 32)
 """Shares of the words that are others in a replay, by lot: a kernel may check some of them, and often."""
 
-_SPELLED = 64
-"""Words of launches' parameters, and requests, that may spell a result, whatever values they have."""
+_SPELLED = 256
+"""Bytes of parameters and requests that may spell a result, whatever values they have."""
 
 
 @frozen
@@ -56,9 +57,7 @@ class SentBeside:
 
     def is_any(self) -> bool:
         """True if there are words that may hold a result: few pointers, sizes and extents do not."""
-        launches = [e.request for e in self.graded.entries if isinstance(e.request, LaunchKernel)]
-        words = sum(len(launch.parameters) // WORD for launch in launches)
-        if words + len(self.graded.entries) > _SPELLED:
+        if parameter_bytes(self.graded.entries) > _SPELLED:
             return True
         shape = set(dict(self.replays.case.shape).values())
         extents = {1 << power for power in range(11)} | {0} | shape

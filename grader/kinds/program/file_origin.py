@@ -29,8 +29,8 @@ from grader.kinds.attempts.altering import (
     Altering,
 )
 from grader.kinds.comparing.arrays import right_files
+from grader.kinds.host_runs.further_runs import further_seconds, run_further
 from grader.kinds.host_runs.on_emulator import EmulatedDevice
-from grader.kinds.host_runs.running import run_cases
 from grader.kinds.host_runs.too_large import STEPS_A_SECOND
 from grader.kinds.program.made_by_kernels import Returned, come_in_order, missing, returned
 from grader.kinds.program.sent_results import SOME, SentResults, are_few
@@ -85,9 +85,6 @@ _JUMP = 0.1
 
 _WORK_TIMES, _WORK_MORE = 4, 20_000
 """Most work that launches may take in a replay with other words: a multiple of what they took, and more."""
-
-_SECONDS = 2.0
-"""Least seconds that a further run may take; else as many as twice the graded one."""
 
 
 @frozen(eq=False)
@@ -185,20 +182,11 @@ class FileOrigins:
     def _further(self, case: CaseEvidence, task: Task, observation: Observation) -> ProgramRun | None:
         """A run of the program in the case of a graded one."""
         program = self.plan.assignment.program
-        seconds = min(max(_SECONDS, 2 * case.seconds), program.seconds)
-        interface = replace(program, seconds=seconds)
-        assignment = replace(self.plan.assignment, interface=interface)
-        plan = replace(self.plan, assignment=assignment, cases=(case.case,), baselines=(), feedback=False)
-        ran = run_cases(
-            plan,
-            self.submission,
-            self.built,
-            self.tools,
-            task,
-            observation=observation,
-            graded_seconds=program.seconds,
+        limits = replace(program, seconds=further_seconds(case, program))
+        (further,) = run_further(
+            self.plan, self.submission, self.built, self.tools, task, (case.case,), limits, observation
         )
-        return ran.cases[0].program
+        return further.program
 
     def returned(
         self, entries: Sequence[LoggedRequest], *, marks_stores: bool = False

@@ -17,6 +17,7 @@ from grader.base.records import frozen
 from grader.kinds.attempts.altering import FULLY, SLIGHTLY, WIDELY, Alteration
 from grader.kinds.attempts.words import RUN, WORD, in_runs, joined, numbers_in, offsets_in, types_of
 from grader.kinds.program.made_by_kernels import missing
+from grader.running.device.call_log import parameter_bytes
 from grader.running.device.memory import BASE
 from grader.running.device.requests import CopyIn, LaunchKernel, Push
 
@@ -115,9 +116,7 @@ class SentResults:
 
     def may_be_spelled(self) -> bool:
         """True if launches have so many parameters, or requests are so many, that they may hold the array."""
-        launches = [e.request for e in self.entries if isinstance(e.request, LaunchKernel)]
-        size = sum(len(launch.parameters) for launch in launches) + WORD * len(self.entries)
-        return size > _REQUESTS + int(np.count_nonzero(self.values))
+        return parameter_bytes(self.entries) > _REQUESTS + int(np.count_nonzero(self.values))
 
     def has_other_words(self) -> bool:
         """True if what kernels make changes with words that are no numbers of the inputs: copies, structs."""

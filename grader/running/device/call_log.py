@@ -50,6 +50,9 @@ MOST_BYTES, MOST_ENTRIES = 1 << 28, 20_000
 _KEPT = (Allocate, Free, CopyIn, CopyOut, CopyWithin, Fill, LaunchKernel, Push, Pull, SetLimit, Reset)
 """Requests that change memory or show it: streams and events do neither, as all is done in order."""
 
+_WORD = 4
+"""Bytes that the choice of a request counts as."""
+
 _EXTENTS = struct.Struct("<7I")
 _LAUNCHED = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared_bytes")
 
@@ -112,6 +115,13 @@ class LoggedRequest:
         if isinstance(message, Fill):
             return LoggedRequest(replace(message, value=int(sent[0])))
         return self
+
+
+def parameter_bytes(entries: Iterable[LoggedRequest]) -> int:
+    """Bytes that may spell values out beside copies: parameters of launches, and a word for each request."""
+    requests = [entry.request for entry in entries]
+    launches = [request for request in requests if isinstance(request, LaunchKernel)]
+    return sum(len(launch.parameters) for launch in launches) + _WORD * len(requests)
 
 
 @mutable
