@@ -63,7 +63,7 @@ _TIME_BYTES = 4
 
 @frozen(eq=False)
 class LoggedCall:
-    """A call that came to its end: its inputs, what it asked of its device, and the arrays that it left.
+    """A call that came to its end: its inputs, its requests to its device, and the arrays that it left.
 
     ``work`` is what its launches took, with those that look for hazards, ``effort`` what their threads did,
     and ``printed`` how many bytes of text and of elapsed times: the host may read them, too. A call that
@@ -72,7 +72,7 @@ class LoggedCall:
 
     inputs: Arrays
     entries: tuple[LoggedRequest, ...]
-    left: Arrays
+    arrays: Arrays
     evidence: CaseEvidence
     work: int = 0
     effort: LaunchEffort = field(default_factory=LaunchEffort)
@@ -122,8 +122,8 @@ def aligned(calls: Sequence[LoggedCall]) -> list[LoggedCall]:
 
 
 @mutable
-class Taken:
-    """A task each of whose calls on an emulated device is taken down, by its case."""
+class CallLoggingTask:
+    """A task whose calls on an emulated device are logged, each by its case."""
 
     interface: FunctionInterface
     tasks: Callable[[Case], tuple[Task, Oracle]]
@@ -156,14 +156,14 @@ class Taken:
         self.calls.pop(case.id, None)
         if device is not None and log is not None and evidence.completed:
             inputs = draw_inputs(oracle, case)
-            left = arrays_left(self.interface, arguments_of(self.interface, case, inputs), run, device)
-            if left is not None:
+            arrays = arrays_left(self.interface, arguments_of(self.interface, case, inputs), run, device)
+            if arrays is not None:
                 self._room = log.room
                 runs = [launched.run for launched in device.runs]
                 self.calls[case.id] = LoggedCall(
                     inputs,
                     tuple(log.entries),
-                    left,
+                    arrays,
                     evidence,
                     work=sum(run.work for run in runs),
                     effort=effort_of([run.counters for run in runs]),
@@ -248,8 +248,8 @@ class FurtherCalls:
 
         None as well, unless parts will do, for one that is not ``whole``.
         """
-        taken, _ = self._taken(graded, inputs, recorder, idle=idle)
-        calls = (taken.calls.get(str(number)) for number in range(len(inputs)))
+        task, _ = self._logging_calls(graded, inputs, recorder, idle=idle)
+        calls = (task.calls.get(str(number)) for number in range(len(inputs)))
         return tuple(call if call and (call.is_whole or not whole) else None for call in calls)
 
     def gives_up(self, graded: CaseEvidence, inputs: Arrays, work: int) -> bool:
@@ -257,12 +257,12 @@ class FurtherCalls:
 
         So where its launches take all the work there is, and those of the graded call took little ``work``.
         """
-        _, (case,) = self._taken(graded, [inputs], None, seconds=self.program.seconds)
+        _, (case,) = self._logging_calls(graded, [inputs], None, seconds=self.program.seconds)
         allowed = int(self.program.emulator_seconds * STEPS_A_SECOND)
         is_open = case.error or (case.too_much_work and work > _LITTLE * allowed)
         return not case.completed and not is_open
 
-    def _taken(
+    def _logging_calls(
         self,
         graded: CaseEvidence,
         inputs: Sequence[Arrays],
@@ -270,15 +270,15 @@ class FurtherCalls:
         *,
         idle: bool = False,
         seconds: float = 0.0,
-    ) -> tuple[Taken, tuple[CaseEvidence, ...]]:
-        """Calls with some inputs, taken down by their numbers, and the evidence of each."""
-        oracles = [replace(self.oracle, inputs=_giving(arrays)) for arrays in inputs]
+    ) -> tuple[CallLoggingTask, tuple[CaseEvidence, ...]]:
+        """A task that has logged a call with each of these inputs, by number, and the evidence of each."""
+        oracles = [replace(self.oracle, inputs=_always(arrays)) for arrays in inputs]
         tasks = {str(number): (self.task_with(oracle), oracle) for number, oracle in enumerate(oracles)}
-        taken = Taken(self.plan.assignment.function, lambda case: tasks[case.id], recorder)
+        task = CallLoggingTask(self.plan.assignment.function, lambda case: tasks[case.id], recorder)
         cases = tuple(replace(graded.case, id=name) for name in tasks)
         seconds = seconds or further_seconds(graded, self.program)
-        return taken, self.in_cases(cases, taken, replace(self.program, seconds=seconds), idle=idle)
+        return task, self.in_cases(cases, task, replace(self.program, seconds=seconds), idle=idle)
 
 
-def _giving(arrays: Arrays) -> Callable[..., dict[str, NDArray[Any]]]:
+def _always(arrays: Arrays) -> Callable[..., dict[str, NDArray[Any]]]:
     return lambda *_: dict(arrays)

@@ -73,23 +73,23 @@ def is_right_finished(draws: Draws, content: Bytes, calls: Sequence[LoggedCall],
     )
     if not contents:
         return False
-    left = [numbers(call.left[name]).reshape(-1) for call in calls]
-    for dtype in types_of(left[0].dtype):
-        if contents[0].size % (dtype.itemsize * left[0].size):
+    results = [numbers(call.arrays[name]).reshape(-1) for call in calls]
+    for dtype in types_of(results[0].dtype):
+        if contents[0].size % (dtype.itemsize * results[0].size):
             continue
-        added = max(np.count_nonzero(part.view(dtype)) for part in contents) - left[0].size
-        if added > max(left[0].size, _FEW * operations):
+        added = max(np.count_nonzero(part.view(dtype)) for part in contents) - results[0].size
+        if added > max(results[0].size, _FEW * operations):
             continue
-        for step in _steps(left[0].size):
-            *finished, other = (_finished(step, part, dtype, left[0].dtype) for part in contents)
-            if all(map(_is_close, finished, left)):
-                return draws.is_exact({name: other.reshape(calls[0].left[name].shape)})
+        for step in _steps(results[0].size):
+            *finished, other = (_finished(step, part, dtype, results[0].dtype) for part in contents)
+            if all(map(_is_close, finished, results)):
+                return draws.is_exact({name: other.reshape(calls[0].arrays[name].shape)})
         wanted = numbers(np.ma.filled(draws.exact[name][0], 0)).reshape(-1)
         if contents[0].size == dtype.itemsize * wanted.size and wanted.size >= RUN:
-            *finished, other = map(partial(_multiple, dtype), contents, (*left, wanted))
-            if all(map(_is_close, finished, left)):
+            *finished, other = map(partial(_multiple, dtype), contents, (*results, wanted))
+            if all(map(_is_close, finished, results)):
                 with np.errstate(all="ignore"):
-                    return draws.is_exact({name: other.astype(left[0].dtype)})
+                    return draws.is_exact({name: other.astype(results[0].dtype)})
     return False
 
 

@@ -42,12 +42,12 @@ _FEW = 0.1
 _SHARES = (1, 1 / 2, 1 / 2, 1 / 8, 1 / 8, 1 / 32, 1 / 32)
 """Shares of the words that are others in a replay, by lot: a kernel may check some of them, and often."""
 
-_SPELLED = 256
+_MOST_PARAMETER_BYTES = 256
 """Bytes of parameters and requests that may spell a result, whatever values they have."""
 
 
 @frozen
-class SentBeside:
+class OtherSentBytes:
     """The bytes of a graded call that are no elements of inputs, as ``rest`` says."""
 
     replays: Replays
@@ -55,16 +55,16 @@ class SentBeside:
     draws: Draws
     rest: Mask
 
-    def is_any(self) -> bool:
+    def may_hold_result(self) -> bool:
         """True if there are words that may hold a result: few pointers, sizes and extents do not."""
-        if parameter_bytes(self.graded.entries) > _SPELLED:
+        if parameter_bytes(self.graded.entries) > _MOST_PARAMETER_BYTES:
             return True
         shape = set(dict(self.replays.case.shape).values())
         extents = {1 << power for power in range(11)} | {0} | shape
         for size in (*shape, int(np.prod([int(size) for size in shape]))):
             extents |= {-(-int(size) >> power) for power in range(11)}
         sent, bounds = self.replays.sent(self.graded)
-        pointers = self._places_of_copies()
+        pointers = self._addresses_of_copies()
         for entry, (start, end) in zip(self.graded.entries, bounds, strict=True):
             content = sent[start:end]
             if not isinstance(entry.request, LaunchKernel):
@@ -74,21 +74,21 @@ class SentBeside:
             parameters, of_grid = np.split(content, [len(entry.request.parameters)])
             if not set(of_grid.view(np.uint32).tolist()) <= extents:
                 return True
-            if not set(_words_but(pointers, parameters).tolist()) <= shape | {0, 1}:
+            if not set(_words_without(pointers, parameters).tolist()) <= shape | {0, 1}:
                 return True
         return False
 
-    def _places_of_copies(self) -> NDArray[np.uint64]:
+    def _addresses_of_copies(self) -> NDArray[np.uint64]:
         """Addresses that copies and fills begin at, and those of the arrays that the function is given.
 
         Any other word may be a number that only looks like an address.
         """
         requests = [entry.request for entry in self.graded.entries]
-        places = [r.to for r in requests if isinstance(r, CopyIn)]
-        places += [r.source for r in requests if isinstance(r, CopyOut)]
-        places += [r.address for r in requests if isinstance(r, Push | Pull | Fill)]
-        places += self.replays.addresses_on_device()
-        return np.unique(np.array(places, np.uint64))
+        addresses = [r.to for r in requests if isinstance(r, CopyIn)]
+        addresses += [r.source for r in requests if isinstance(r, CopyOut)]
+        addresses += [r.address for r in requests if isinstance(r, Push | Pull | Fill)]
+        addresses += self.replays.addresses_on_device()
+        return np.unique(np.array(addresses, np.uint64))
 
     def makes_result(self, first: LoggedCall, second: LoggedCall) -> bool:
         """True if the values computed, or the way of computing, change with words that depend on all inputs.
@@ -128,7 +128,7 @@ class SentBeside:
         return not np.array_equal(content[live], changed[live])
 
 
-def _words_but(pointers: NDArray[np.uint64], parameters: Bytes) -> NDArray[np.uint32]:
+def _words_without(pointers: NDArray[np.uint64], parameters: Bytes) -> NDArray[np.uint32]:
     """The words of a launch's parameters that are no part of one of some pointers."""
     padded = np.zeros(-(-len(parameters) // _POINTER) * _POINTER, np.uint8)
     padded[: len(parameters)] = parameters

@@ -141,7 +141,7 @@ class Replays:
     def has_stored_all(self, call: LoggedCall) -> bool:
         """True if a call has changed each output: it has not given up before."""
         before = {a.name: np.asarray(a.value) for a in self.arguments(call.inputs)}
-        return all(before[n].tobytes() != call.left[n].tobytes() for n in self.draws.expected)
+        return all(before[n].tobytes() != call.arrays[n].tobytes() for n in self.draws.expected)
 
     def entries(self, sent: Bytes, relayed: LocatedNumbers, back: Sequence[bytes]) -> Iterator[LoggedRequest]:
         """The requests of the graded call with other bytes in the place of those that it sends.
@@ -204,13 +204,13 @@ class Replays:
         if len(replay.back) != len(self.graded.back):
             return False
         content, _ = joined(replay.back)
-        left = {}
+        arrays = {}
         for name in self.draws.expected:
             numbers = self.placed(name, calls)
             if not self.draws.crossed and not self.is_in_order(numbers):
                 return False
-            left[name] = numbers.among(content, self.graded.left[name])
-        return self.draws.is_exact(left) or is_right_finished(self.draws, content, calls, self.operations)
+            arrays[name] = numbers.among(content, self.graded.arrays[name])
+        return self.draws.is_exact(arrays) or is_right_finished(self.draws, content, calls, self.operations)
 
     def replayed(
         self, sent: Bytes, inputs: Arrays, calls: Sequence[LoggedCall], *, idle: bool = False
@@ -292,7 +292,7 @@ class Replays:
         at = self._by_address(name, contents[0], bounds)
         if at is not None:
             return at
-        return located([call.left[name] for call in calls], contents, bounds)
+        return located([call.arrays[name] for call in calls], contents, bounds)
 
     def is_in_order(self, of_output: LocatedNumbers) -> bool:
         """True if most elements of an output lie one behind the other: in what comes back, and before."""
@@ -307,8 +307,8 @@ class Replays:
     ) -> LocatedNumbers | None:
         """The same where copies alone have put all of it into the output itself."""
         index = next(i for i, a in enumerate(self.arguments(self.draws.base)) if a.name == name)
-        left = np.ascontiguousarray(self.graded.left[name])
-        start, size, width = start_on_host(index, left.nbytes), left.nbytes, left.dtype.itemsize
+        array = np.ascontiguousarray(self.graded.arrays[name])
+        start, size, width = start_on_host(index, array.nbytes), array.nbytes, array.dtype.itemsize
         origin = np.full(size, -1, np.int64)
         outgoing = [entry.request for entry in self.graded.entries if entry.goes_out]
         for message, (begin, _) in zip(outgoing, bounds, strict=True):
@@ -318,13 +318,13 @@ class Replays:
                 to = message.to + row * message.to_pitch - start
                 if 0 <= to <= size - message.width:
                     origin[to : to + message.width] = begin + row * message.width + np.arange(message.width)
-        flat = left.reshape(-1).view(np.uint8)
+        flat = array.reshape(-1).view(np.uint8)
         if (origin < 0).any() or not np.array_equal(content[origin], flat):
             return None
         of_elements = origin.reshape(-1, width)
         if not (of_elements == of_elements[:, :1] + np.arange(width)).all():
             return None
-        return LocatedNumbers(of_elements[:, 0], left.dtype)
+        return LocatedNumbers(of_elements[:, 0], array.dtype)
 
 
 def _is_content(entry: LoggedRequest) -> bool:

@@ -35,8 +35,8 @@ class SmallerCalls:
     """Calls of one submission's function at smaller shapes than its cases have."""
 
     further: FurtherCalls
-    left: int = CALLS
-    seen: SmallestShapes = field(default_factory=SmallestShapes)
+    calls_left: int = CALLS
+    shapes: SmallestShapes = field(default_factory=SmallestShapes)
 
     def with_smallest(self, cases: tuple[CaseEvidence, ...]) -> tuple[CaseEvidence, ...]:
         """The cases, those that are visible and wrong with the smallest shape that fails."""
@@ -49,8 +49,8 @@ class SmallerCalls:
     def _with_smallest(self, evidence: CaseEvidence) -> CaseEvidence:
         case, mistake = evidence.case, next(c.mistake for c in evidence.comparisons if c.wrong)
         first_failing = partial(self._first_failing, case)
-        smallest = self.seen.of(case, mistake, lambda sizes: shrunk(sizes, (_smaller,), first_failing))
-        example = self.seen.example(case, smallest)
+        smallest = self.shapes.of(case, mistake, lambda sizes: shrunk(sizes, (_smaller,), first_failing))
+        example = self.shapes.example(case, smallest)
         return replace(evidence, smallest=smallest, example=evidence.example if example is None else example)
 
     def _first_failing(self, case: Case, attempts: Iterator[Sizes]) -> Sizes | None:
@@ -58,18 +58,18 @@ class SmallerCalls:
 
         One that cannot be called is none.
         """
-        shapes = tuple(islice(attempts, self.left))
+        shapes = tuple(islice(attempts, self.calls_left))
         if not shapes:
             return None
-        self.left -= len(shapes)
+        self.calls_left -= len(shapes)
         cases = tuple(
             replace(at_sizes(case, sizes), id=f"smaller-{number}") for number, sizes in enumerate(shapes)
         )
         program = replace(self.further.program, seconds=SECONDS, emulator_seconds=EMULATOR_SECONDS)
-        ran = self.further.in_cases(cases, self.further.task_with(self.further.oracle), program)
-        failing = [one for one in ran if _is_wrong(one)]
+        evidence = self.further.in_cases(cases, self.further.task_with(self.further.oracle), program)
+        failing = [one for one in evidence if _is_wrong(one)]
         for one in failing:
-            self.seen.keep_example(one.case, one.example)
+            self.shapes.keep_example(one.case, one.example)
         return sizes_of(failing[0].case) if failing else None
 
 

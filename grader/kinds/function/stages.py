@@ -30,7 +30,7 @@ from grader.grading.oracle import array_types, draw_inputs, in_case, load_oracle
 from grader.kinds.comparing.arrays import compared as compared_with_oracle
 from grader.kinds.comparing.arrays import verify
 from grader.kinds.comparing.outputs import Launched, compared
-from grader.kinds.function.calling import FurtherCalls, Taken, arrays_left
+from grader.kinds.function.calling import CallLoggingTask, FurtherCalls, arrays_left
 from grader.kinds.function.computed_on_host import with_host_origin
 from grader.kinds.function.recording import (
     device_word,
@@ -123,10 +123,10 @@ def _gathered(
     """All that can be known of it but how fast it would be elsewhere."""
     assignment = plan.assignment
     graded, oracle = task_of(plan, built), _oracle(assignment)
-    taken = Taken(assignment.function, lambda _: (graded, oracle))
-    evidence = run(plan, submission, built, tools, taken)
+    task = CallLoggingTask(assignment.function, lambda _: (graded, oracle))
+    evidence = run(plan, submission, built, tools, task)
     further = FurtherCalls(plan, submission, built, tools, _Calls, oracle)
-    evidence = _with_host_origin(further, evidence, taken.calls)
+    evidence = _with_host_origin(further, evidence, task.calls)
     evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))
     if not plan.feedback:
         return evidence, ()

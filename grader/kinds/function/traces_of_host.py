@@ -71,15 +71,15 @@ class Traces:
         calls = self.further.with_inputs(self.case, [self.draws.base] * _AGAIN)
         return all(call is not None and call.digest == self.graded.digest for call in calls)
 
-    def seen_from_outside(self) -> Clause | None:
+    def sign_without_log(self) -> Clause | None:
         """Sign that does without a log of the requests: more was asked for than can be searched."""
         return next(chain(self._alike_without_input(), self._little_work(), self._without_kernels()), None)
 
-    def seen(self, first: LoggedCall | None, second: LoggedCall | None) -> Clause | None:
+    def sign(self, first: LoggedCall | None, second: LoggedCall | None) -> Clause | None:
         """Sign that the host has computed the result; None where there is none."""
-        return next(self._all(first, second), None)
+        return next(self._signs(first, second), None)
 
-    def _all(self, first: LoggedCall | None, second: LoggedCall | None) -> Iterator[Clause]:
+    def _signs(self, first: LoggedCall | None, second: LoggedCall | None) -> Iterator[Clause]:
         calls = [self.graded, *(call for call in (first, second) if call is not None)]
         yield from self._unsent(calls)
         if first is None or second is None:
@@ -109,7 +109,9 @@ class Traces:
     def alike(self, first: LoggedCall, second: LoggedCall, *, of_one_form: bool = True) -> Iterator[Clause]:
         """Signs in calls, request by request; calls not ``of_one_form`` may send the same in other types."""
         calls = [self.graded, first, second]
-        elements = sum(array.size for name, array in self.graded.left.items() if name in self.draws.expected)
+        elements = sum(
+            array.size for name, array in self.graded.arrays.items() if name in self.draws.expected
+        )
         few = sum(array.size for array in self.draws.base.values()) < RUN  # a sign may be all that differs
         if self.draws.crossed and not few:
             if of_one_form and self._mixed(first, second) >= _HALF * self.draws.combined:
@@ -192,7 +194,7 @@ class Traces:
             for call in calls
         ]
         for name in self.draws.expected:
-            numbers = located([call.left[name] for call in calls], [c for c, _ in contents], contents[0][1])
+            numbers = located([call.arrays[name] for call in calls], [c for c, _ in contents], contents[0][1])
             if not numbers.present.all():
                 return False
         return True
@@ -203,7 +205,7 @@ class Traces:
         changes = [a.sent != b.sent for a, b in copies if isinstance(a.request, CopyIn | Push)]
         inputs = [self.graded.inputs[n] != other.inputs[n] for n in self.graded.inputs]
         for name in self.draws.expected:
-            wanted = (self.graded.left[name] != other.left[name]).reshape(-1)
+            wanted = (self.graded.arrays[name] != other.arrays[name]).reshape(-1)
             if min(np.count_nonzero(wanted), np.count_nonzero(~wanted)) < _BITS:
                 continue
             if any(np.array_equal(mask.reshape(-1), wanted) for mask in inputs):
@@ -226,7 +228,7 @@ class Traces:
     def _without_kernels(self) -> Iterator[Clause]:
         """Sign that the result is right where no kernel runs, and no memory may have held it before."""
         (call,) = self.further.with_inputs(self.case, [self.draws.both], idle=True, whole=False)
-        if call is not None and self.draws.is_right(call.left):
+        if call is not None and self.draws.is_right(call.arrays):
             yield Clause("right-without-kernels")
 
     def _gives_up(self) -> Iterator[Clause]:

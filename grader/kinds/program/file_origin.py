@@ -4,8 +4,8 @@
         elements of the file among that ▶ the kernels', unless the host had sent them before
         else: runs that get altered results ▶ elements that stay as they were are the host's
 
-A program makes its inputs itself, so that it cannot be called with others. Nobody is accused of elements
-that came back from kernels, or that change with what does; where neither can be told, staff are asked.
+A program makes its inputs itself, so that it cannot be called with others. Elements that came back from
+kernels, or that change with what does, are no sign of the host; where neither is known, staff are asked.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from grader.kinds.host_runs.further_runs import further_seconds, run_further
 from grader.kinds.host_runs.on_emulator import EmulatedDevice
 from grader.kinds.host_runs.too_large import STEPS_A_SECOND
 from grader.kinds.program.made_by_kernels import Returned, come_in_order, missing, returned
-from grader.kinds.program.sent_results import SOME, SentResults, are_few
+from grader.kinds.program.sent_results import FEW, SentResults, are_few
 from grader.model import UNKNOWN_AUTHOR, Clause
 from grader.running.device.call_log import MOST_BYTES, CallLog, replayed
 from grader.running.device.observation import Observation
@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
     Mask = NDArray[np.bool_]
 
-FAILED = Clause("not-asked-who-computes")
+_SEARCH_FAILED = Clause("not-asked-who-computes")
 
-_MOST = 0.5
+_MOST_CHANGED = 0.5
 """Share of the elements that one altered word may change where the host finishes results."""
 
 _ELEMENTS_A_BYTE = 16
@@ -67,13 +67,13 @@ _ELEMENTS_A_BYTE = 16
 _FEW_ELEMENTS = 16
 """Elements of an array below which one word may change all of them."""
 
-_TRIALS = tuple(
+_ALTERATIONS = tuple(
     Alteration(bits, number) for number, bits in enumerate((WIDELY, FULLY, SLIGHTLY, SLIGHTLY, WIDELY))
 )
-_SINGLE = tuple(Alteration(FULLY, number, at) for number, at in enumerate((0.13, 0.46, 0.79)))
+_OF_ONE_WORD = tuple(Alteration(FULLY, number, at) for number, at in enumerate((0.13, 0.46, 0.79)))
 
 _SLIGHT, _SLIGHT_OF_DOUBLES = (
-    tuple(Alteration(bits, len(_TRIALS) + number) for number, bits in enumerate(sizes))
+    tuple(Alteration(bits, len(_ALTERATIONS) + number) for number, bits in enumerate(sizes))
     for sizes in (SIZES, SIZES_OF_DOUBLES)
 )
 _ZEROS, _ONES = (Alteration(SLIGHTLY, constant=word) for word in (0, 0x3F800000))
@@ -145,37 +145,39 @@ class FileOrigins:
     task: Task
     oracle: Oracle | None
 
-    def judged(self, case: CaseEvidence, logged: LoggedRun | None) -> CaseEvidence:
+    def with_origins(self, case: CaseEvidence, log: LoggedRun | None) -> CaseEvidence:
         """The case, marked where the host has computed a right array of a file, or may have."""
-        if logged is None or not case.launches or case.error:
+        if log is None or not case.launches or case.error:
             return case
         try:
-            for file in right_files(self.plan.assignment, case.case, logged.run, self.oracle):
-                logged = logged if logged.is_whole else self._logged_alone(case) or logged
-                seen = _FileQuestion(self, case, file, logged).answered()
-                if seen is not None and case.too_much_work:  # launches that did not run may have made it
+            for file in right_files(self.plan.assignment, case.case, log.run, self.oracle):
+                log = log if log.is_whole else self._log_alone(case) or log
+                sign = _ArrayOriginSearch(self, case, file, log).sign()
+                if sign is not None and case.too_much_work:  # launches that did not run may have made it
                     return replace(case, computed_by=UNKNOWN_AUTHOR)
-                if seen is not None:
-                    return replace(case, of_host=seen is not UNKNOWN_AUTHOR, computed_by=seen)
+                if sign is not None:
+                    return replace(case, of_host=sign is not UNKNOWN_AUTHOR, computed_by=sign)
         except MemoryError:  # a program may have taken it
             return replace(case, computed_by=UNKNOWN_AUTHOR)
         except Exception:  # noqa: BLE001 - our failure accuses no student, and staff are asked
             log_swallowed("asking whether the host has computed what a program wrote")
-            return replace(case, computed_by=FAILED)
+            return replace(case, computed_by=_SEARCH_FAILED)
         return case
 
-    def _logged_alone(self, case: CaseEvidence) -> LoggedRun | None:
+    def _log_alone(self, case: CaseEvidence) -> LoggedRun | None:
         """Another run of a case, with all the room for its log; None where it fails on our side."""
         task = LoggingTask(self.task)
         self._further(case, task, Observation(count_only=True))
         return task.logs.get(case.case.id)
 
-    def altered(self, case: CaseEvidence, alteration: Alteration, masks: Sequence[Mask]) -> ProgramRun | None:
+    def run_with(
+        self, case: CaseEvidence, alteration: Alteration, masks: Sequence[Mask]
+    ) -> ProgramRun | None:
         """A run of the program that gets altered results; None where it fails on our side."""
         task = LoggingTask(self.task, lambda _: Altering(alteration, masks))
         return self._further(case, task, Observation(count_only=True))
 
-    def idle(self, case: CaseEvidence) -> ProgramRun | None:
+    def run_without_kernels(self, case: CaseEvidence) -> ProgramRun | None:
         """A run of the program in which no kernel runs; None where it fails on our side."""
         return self._further(case, self.task, Observation(count_only=True, idle=True))
 
@@ -188,14 +190,14 @@ class FileOrigins:
         )
         return further.program
 
-    def returned(
+    def bytes_back(
         self, entries: Sequence[LoggedRequest], *, marks_stores: bool = False
     ) -> tuple[list[Returned], int]:
         """Bytes that came back in the graded run, and which of them kernels have made; the launches' work."""
         with closing(self._device(marks_stores=marks_stores)) as device:
             return returned(device.device, entries), sum(launched.run.work for launched in device.runs)
 
-    def replayed(self, entries: Sequence[LoggedRequest], most: int) -> list[bytes] | None:
+    def replay(self, entries: Sequence[LoggedRequest], most: int) -> list[bytes] | None:
         """Bytes that come back where requests are made again without the program; None if that fails.
 
         So where launches take more than the ``most`` work.
@@ -213,97 +215,99 @@ class FileOrigins:
 
 
 @frozen
-class _FileQuestion:
+class _ArrayOriginSearch:
     """Search for the origin of one array in a case: kernels or host."""
 
     origins: FileOrigins
     case: CaseEvidence
     file: RightFile
-    logged: LoggedRun
+    log: LoggedRun
 
-    def answered(self) -> Clause | None:
+    def sign(self) -> Clause | None:
         """Sign that the host has computed the array; None where its kernels have.
 
         What launches change is mostly all that they store: only a doubt asks for the stores themselves.
         """
-        if not self.logged.is_whole:
-            return self._answered_without_log()
-        doubt = self._answered_for(*self.origins.returned(self.logged.entries))
+        if not self.log.is_whole:
+            return self._sign_without_log()
+        doubt = self._sign_in(*self.origins.bytes_back(self.log.entries))
         if doubt is None:
             return None
-        return self._answered_for(*self.origins.returned(self.logged.entries, marks_stores=True))
+        return self._sign_in(*self.origins.bytes_back(self.log.entries, marks_stores=True))
 
-    def _answered_without_log(self) -> Clause:
+    def _sign_without_log(self) -> Clause:
         """Sign that the host has computed the array: it is there where no kernel runs. Else it is unknown."""
-        run = self.origins.idle(self.case)
+        run = self.origins.run_without_kernels(self.case)
         other = None if run is None else self.file.read(run)
         is_there = other is not None and np.array_equal(other, self.file.values)
         return Clause("right-without-kernels") if is_there else UNKNOWN_AUTHOR
 
-    def _answered_for(self, back: Sequence[Returned], work: int) -> Clause | None:
+    def _sign_in(self, back: Sequence[Returned], work: int) -> Clause | None:
         """The same where it is known what kernels have made of what came back, by how much work."""
-        elsewhere = missing(self._values, back)
-        has_come = are_few(elsewhere, self._values)
+        absent = missing(self._values, back)
+        comes_back = are_few(absent, self._values)
         if not any(one.by_kernels.any() for one in back):
-            return None if has_come else Clause("nothing-from-device")
+            return None if comes_back else Clause("nothing-from-device")
         masks = [one.by_kernels for one in back]
-        if not has_come and sum(map(np.count_nonzero, masks)) < self._values.size // _ELEMENTS_A_BYTE:
+        if not comes_back and sum(map(np.count_nonzero, masks)) < self._values.size // _ELEMENTS_A_BYTE:
             return Clause("nothing-computed-comes-back")
-        stay, trials = self._that_stay(masks)
-        if not are_few(stay, self._values):
-            return self._where_elements_stay(stay, elsewhere, trials, has_come=has_come)
-        return self._where_all_follow(back, _WORK_TIMES * work + _WORK_MORE, has_come=has_come)
+        unchanged, trials = self._unchanged_elements(masks)
+        if not are_few(unchanged, self._values):
+            return self._sign_where_elements_stay(unchanged, absent, trials, comes_back=comes_back)
+        return self._sign_where_all_change(back, _WORK_TIMES * work + _WORK_MORE, comes_back=comes_back)
 
     @property
     def _values(self) -> Array:
         return self.file.values.reshape(-1)
 
-    def _that_stay(self, masks: Sequence[Mask]) -> tuple[Mask, list[Alteration]]:
+    def _unchanged_elements(self, masks: Sequence[Mask]) -> tuple[Mask, list[Alteration]]:
         """Mask of the elements that no trial changes, and the trials in which the file was written.
 
         Trials end once so few stay that the rest does not matter.
         """
-        stay, trials = np.ones(self._values.size, np.bool_), list[Alteration]()
-        for trial in _TRIALS:
-            other = self._written(trial, masks)
+        unchanged, trials = np.ones(self._values.size, np.bool_), list[Alteration]()
+        for alteration in _ALTERATIONS:
+            other = self._array_with(alteration, masks)
             if other is not None:
-                stay &= other == self._values
-                trials.append(trial)
-                if are_few(stay, self._values):
+                unchanged &= other == self._values
+                trials.append(alteration)
+                if are_few(unchanged, self._values):
                     break
-        return stay, trials
+        return unchanged, trials
 
-    def _where_elements_stay(
-        self, stay: Mask, elsewhere: Mask, trials: Sequence[Alteration], *, has_come: bool
+    def _sign_where_elements_stay(
+        self, unchanged: Mask, absent: Mask, trials: Sequence[Alteration], *, comes_back: bool
     ) -> Clause | None:
         """Answer where elements stay as they were, whatever comes back.
 
         A program may repair wrong results of its device, or end where they are wrong.
         """
-        if has_come:
+        if comes_back:
             return UNKNOWN_AUTHOR if trials else None
         is_large = any(trial.bits is not SLIGHTLY for trial in trials)
-        rest = int(np.count_nonzero(stay & elsewhere))
-        if not is_large or are_few(stay & elsewhere, self._values):
+        rest = int(np.count_nonzero(unchanged & absent))
+        if not is_large or are_few(unchanged & absent, self._values):
             return UNKNOWN_AUTHOR
         elements = self._values.size
         return Clause("rest-from-host", (("from_device", elements - rest), ("elements", elements)))
 
-    def _where_all_follow(self, back: Sequence[Returned], work: int, *, has_come: bool) -> Clause | None:
+    def _sign_where_all_change(
+        self, back: Sequence[Returned], work: int, *, comes_back: bool
+    ) -> Clause | None:
         """Answer where the array changes with what comes back; ``work`` is the most of a replay."""
-        entries, inputs = self.logged.entries, self.file.inputs
-        replay = partial(self.origins.replayed, most=work)
+        entries, inputs = self.log.entries, self.file.inputs
+        replay = partial(self.origins.replay, most=work)
         sent = SentResults(entries, back, self._values, inputs, self.file.shape, replay)
-        if has_come and sent.has_elements():
+        if comes_back and sent.has_elements():
             return Clause("host-sends-result")
-        if has_come and self._only_moves() and not come_in_order(self._values, back):
+        if comes_back and self._only_moves() and not come_in_order(self._values, back):
             return Clause("host-moves-elements")
-        if has_come and (seen := self._without_inputs(sent)) is not None:
-            return seen
-        if sent.has_other_words() or self._kernels_see_little():
+        if comes_back and (sign := self._sign_of_no_inputs(sent)) is not None:
+            return sign
+        if sent.has_other_words() or self._kernels_read_little():
             return UNKNOWN_AUTHOR
         masks = [one.by_kernels for one in back]
-        finishes = has_come or (self._is_local(masks) and self._follows_slightly(masks))
+        finishes = comes_back or (self._is_local(masks) and self._follows_slightly(masks))
         return None if finishes else UNKNOWN_AUTHOR
 
     def _only_moves(self) -> bool:
@@ -312,30 +316,30 @@ class _FileQuestion:
         of_one = (own for own in inputs if np.array_equal(np.sort(own), np.sort(self._values)))
         return any(not np.array_equal(own, self._values) for own in of_one)
 
-    def _without_inputs(self, sent: SentResults) -> Clause | None:
+    def _sign_of_no_inputs(self, sent: SentResults) -> Clause | None:
         """Sign that kernels have made the array without the inputs; None where there is none."""
-        same = sent.that_follow_no_input()
-        if same is None:
-            return UNKNOWN_AUTHOR if sent.may_be_spelled() else None
-        if are_few(same, self._values):
+        independent = sent.independent_elements()
+        if independent is None:
+            return UNKNOWN_AUTHOR if sent.may_be_in_parameters() else None
+        if are_few(independent, self._values):
             return None
-        return Clause("nothing-computed-comes-back") if same.all() else UNKNOWN_AUTHOR
+        return Clause("nothing-computed-comes-back") if independent.all() else UNKNOWN_AUTHOR
 
-    def _kernels_see_little(self) -> bool:
+    def _kernels_read_little(self) -> bool:
         """True if kernels load few of the inputs, and do few of the operations that the result takes."""
         work = self.origins.oracle.work if self.origins.oracle else None
         needed = int(work(dict(self.file.shape)).get("flops") or 0) if work else 0
         size = sum(array.size for array in self.file.inputs.values())
         counters = self.case.counters
-        return counters.flops < SOME * needed and counters.global_load_bytes < SOME * size
+        return counters.flops < FEW * needed and counters.global_load_bytes < FEW * size
 
     def _is_local(self, masks: Sequence[Mask]) -> bool:
         """True if one word changes a part of the array; a program that checks for a signal changes it all."""
         if self._values.size < _FEW_ELEMENTS:
             return True
-        files = [self._written(trial, masks) for trial in _SINGLE]
-        written = [other for other in files if other is not None]
-        return not written or any(np.mean(other != self._values) <= _MOST for other in written)
+        arrays = [self._array_with(alteration, masks) for alteration in _OF_ONE_WORD]
+        shares = [np.mean(array != self._values) for array in arrays if array is not None]
+        return not shares or min(shares) <= _MOST_CHANGED
 
     def _follows_slightly(self, masks: Sequence[Mask]) -> bool:
         """True if slightly other results make a slightly other array, whatever their size, and zeros none.
@@ -348,24 +352,27 @@ class _FileQuestion:
             return True
         if self._jumps_by(_SLIGHT, masks) and self._jumps_by(_SLIGHT_OF_DOUBLES, masks):
             return False
-        of_zeros, of_ones = (self._written(alteration, masks) for alteration in (_ZEROS, _ONES))
-        if of_zeros is not None and np.unique(of_zeros, return_counts=True)[1].max() < _MOST * of_zeros.size:
+        of_zeros, of_ones = (self._array_with(alteration, masks) for alteration in (_ZEROS, _ONES))
+        if (
+            of_zeros is not None
+            and np.unique(of_zeros, return_counts=True)[1].max() < _MOST_CHANGED * of_zeros.size
+        ):
             return False
         most = min(_DISTINCT * self._values.size, np.unique(self._values).size / 2)
         return of_ones is None or np.unique(of_ones).size <= max(2, most)
 
     def _jumps_by(self, alterations: Sequence[Alteration], masks: Sequence[Mask]) -> bool:
-        nearby = (self._written(alteration, masks) for alteration in alterations)
+        nearby = (self._array_with(alteration, masks) for alteration in alterations)
         return any(other is not None and self._jumps(other) for other in nearby)
 
     def _jumps(self, other: Array) -> bool:
         """True if most elements are far off."""
         with np.errstate(all="ignore"):
             jumps = np.abs(other - self._values) > _JUMP * np.abs(self._values).max(initial=0)
-        return bool(np.mean(jumps) > _MOST)
+        return bool(np.mean(jumps) > _MOST_CHANGED)
 
-    def _written(self, alteration: Alteration, masks: Sequence[Mask]) -> Array | None:
+    def _array_with(self, alteration: Alteration, masks: Sequence[Mask]) -> Array | None:
         """The array in the file of a run that gets altered results; None where there is none."""
-        run = self.origins.altered(self.case, alteration, masks)
+        run = self.origins.run_with(self.case, alteration, masks)
         values = None if run is None else self.file.read(run)
         return None if values is None else values.reshape(-1)

@@ -3,7 +3,7 @@
     requests of a run, words that the host may have computed exchanged ─replayed▶ what kernels make of them
 
 An array's own elements among what is sent, on which kernels' results depend, are results of the host. Other
-words that are no numbers of the inputs may be the same in some encoding, or prepared inputs: nobody can tell.
+words that are no numbers of the inputs may be the same in some encoding, or prepared inputs: it is unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Bounds = list[tuple[int, int]]
 
-_SENT = 0.5
+_LEAST_SENT = 0.5
 """Share of the inputs that is sent where kernels have not made them."""
 
 _CLOSE = 1e-5
@@ -47,14 +47,14 @@ _REACH, _SMALL = 1 << 40, 1 << 16
 _REQUESTS = 512
 """Bytes of parameters and requests that any program has; beyond them one byte may hold an element."""
 
-SOME = 0.1
+FEW = 0.1
 """Share of the elements of an array below which they are the host's by chance: it may fill in constants."""
 
 
 def are_few(elements: Mask, values: Array) -> bool:
     """True if these elements, without zeros, are so few that a program may have filled them in."""
     counts = values != 0
-    return int(np.count_nonzero(elements & counts)) <= SOME * max(1, int(np.count_nonzero(counts)))
+    return int(np.count_nonzero(elements & counts)) <= FEW * max(1, int(np.count_nonzero(counts)))
 
 
 @frozen
@@ -78,8 +78,8 @@ class SentResults:
         """
         if np.isin(self.values, (0, *dict(self.shape).values())).all():
             return False
-        content, bounds = self._sent()
-        words = self._elements(content, bounds, ~self._passed_on(content, bounds))
+        content, bounds = self._sent_bytes()
+        words = self._elements(content, bounds, ~self._words_from_kernels(content, bounds))
         if words is None:
             return False
         inputs, bounds_of_inputs = joined([array.tobytes() for array in self.inputs.values()])
@@ -87,16 +87,18 @@ class SentResults:
             return False
         return self._changes(_altered(content, bounds, words, FULLY), bounds) is True
 
-    def that_follow_no_input(self) -> Mask | None:
+    def independent_elements(self) -> Mask | None:
         """Mask of the elements that come back as before where other numbers are sent for the inputs'.
 
         None where few of these are sent, as kernels have made them, or where kernels take no others.
         """
-        content, bounds = self._sent()
+        content, bounds = self._sent_bytes()
         words = self._of_inputs(content, bounds)
-        if np.count_nonzero(words) < _SENT * sum(np.count_nonzero(array) for array in self.inputs.values()):
+        if np.count_nonzero(words) < _LEAST_SENT * sum(
+            np.count_nonzero(array) for array in self.inputs.values()
+        ):
             return None
-        same, changed = None, [np.zeros(one.content.size, np.bool_) for one in self.back]
+        independent, changed = None, [np.zeros(one.content.size, np.bool_) for one in self.back]
         altered = [_altered(content, bounds, words, bits) for bits in (FULLY, WIDELY, SLIGHTLY)]
         shuffled = _shuffled(content, bounds, words)
         for sent in (shuffled, *altered):
@@ -108,29 +110,29 @@ class SentResults:
                 for mask, one, other in zip(changed, self.back, others, strict=True)
             ]
             pairs = zip(self.back, changed, strict=True)
-            follow_none = missing(self.values, [replace(one, by_kernels=mask) for one, mask in pairs])
-            if are_few(follow_none, self.values):
-                return follow_none
-            same = follow_none if sent is not shuffled else None  # a sum is the same in any order
-        return same
+            unchanged = missing(self.values, [replace(one, by_kernels=mask) for one, mask in pairs])
+            if are_few(unchanged, self.values):
+                return unchanged
+            independent = unchanged if sent is not shuffled else None  # a sum is the same in any order
+        return independent
 
-    def may_be_spelled(self) -> bool:
+    def may_be_in_parameters(self) -> bool:
         """True if launches have so many parameters, or requests are so many, that they may hold the array."""
         return parameter_bytes(self.entries) > _REQUESTS + int(np.count_nonzero(self.values))
 
     def has_other_words(self) -> bool:
         """True if what kernels make changes with words that are no numbers of the inputs: copies, structs."""
-        content, bounds = self._sent()
-        words = self._of_no_input(content, bounds) & ~self._passed_on(content, bounds)
+        content, bounds = self._sent_bytes()
+        words = self._of_no_input(content, bounds) & ~self._words_from_kernels(content, bounds)
         for entry, (start, end) in zip(self.entries, bounds, strict=True):
             if isinstance(entry.request, LaunchKernel):
                 words[start:end] &= ~_addresses_and_sizes(content[start:end])
             elif not isinstance(entry.request, CopyIn | Push):
                 words[start:end] = False
-        is_enough = np.count_nonzero(words) >= SOME * WORD * self.values.size
-        return bool(is_enough) and self._decides(content, bounds, words)
+        is_enough = np.count_nonzero(words) >= FEW * WORD * self.values.size
+        return bool(is_enough) and self._results_depend_on(content, bounds, words)
 
-    def _sent(self) -> tuple[Bytes, Bounds]:
+    def _sent_bytes(self) -> tuple[Bytes, Bounds]:
         return joined([entry.sent.tobytes() for entry in self.entries])
 
     def _of_inputs(self, content: Bytes, bounds: Bounds) -> Mask:
@@ -144,7 +146,7 @@ class SentResults:
                 words[start:end] = False
         return words
 
-    def _decides(self, content: Bytes, bounds: Bounds, words: Mask) -> bool:
+    def _results_depend_on(self, content: Bytes, bounds: Bounds, words: Mask) -> bool:
         """True if what kernels make changes with these words, or if kernels take no others.
 
         They may be indices where kernels take them in another order alone, or in any order.
@@ -162,7 +164,7 @@ class SentResults:
             return None
         own = np.concatenate([one.content for one in self.back])
         by_kernels = np.concatenate([one.by_kernels for one in self.back])
-        return int(np.count_nonzero((own != joined(others)[0]) & by_kernels)) > SOME * self.values.size
+        return int(np.count_nonzero((own != joined(others)[0]) & by_kernels)) > FEW * self.values.size
 
     def _replayed(self, sent: Bytes, bounds: Bounds) -> list[bytes] | None:
         entries = [
@@ -213,7 +215,7 @@ class SentResults:
                 others[start:end] = False
         return others
 
-    def _passed_on(self, content: Bytes, bounds: Bounds) -> Mask:
+    def _words_from_kernels(self, content: Bytes, bounds: Bounds) -> Mask:
         """Mask of the words that had come back from kernels before they were sent."""
         back, words, arrivals = iter(self.back), [np.zeros(0, np.uint32)], [np.zeros(0, np.int64)]
         for number, entry in enumerate(self.entries):

@@ -60,7 +60,7 @@ def gather(
         return evidence, ()
     emulated = built if plan.backend.pool is None else build_program(tools, submission, assignment.program)
     origins = FileOrigins(plan, submission, emulated, tools, task.task, oracle)
-    cases = tuple(origins.judged(case, task.logs.get(case.case.id)) for case in evidence.cases)
+    cases = tuple(origins.with_origins(case, task.logs.get(case.case.id)) for case in evidence.cases)
     return replace(evidence, cases=cases), ()
 
 
