@@ -1,6 +1,6 @@
 """Test whether a kernel or the host computes a launch's results: it is launched again with other inputs.
 
-    SeenLaunch ─made again for an InputTrial▶ LaunchesLeft ─against the oracle's values▶ OutputSource
+    WatchedLaunch ─made again for an InputTrial▶ RelaunchResult ─against the oracle's values▶ OutputSource
 
 The results must follow the launch's inputs: those of another draw of the oracle's, or its own in another
 order. Then two elements of one input change places, and what depends on them must change with them, and
@@ -23,7 +23,7 @@ from grader.base.records import frozen
 from grader.grading.oracle import expected_of
 from grader.model.compare import compare, data_of, mask_of
 from grader.running.device.memory import BASE
-from grader.running.device.relaunches import Again, exchanges
+from grader.running.device.relaunches import Relauncher, exchanges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from grader.grading.checks.array import KernelOutputCheck
     from grader.grading.oracle import Oracle
     from grader.model import Case, Comparison, Counters, Named
-    from grader.running.device.relaunches import LaunchesLeft
-    from grader.running.device.watched_launches import SeenLaunch
+    from grader.running.device.relaunches import RelaunchResult
+    from grader.running.device.watched_launches import WatchedLaunch
 
     Array = NDArray[Any]
     Inputs = Mapping[str, Array]
@@ -83,7 +83,7 @@ class RightOutput:
     inputs: Inputs
     values: Array
     bound: ArrayLike
-    launch: SeenLaunch
+    launch: WatchedLaunch
     comparison: Comparison
 
     def answer(self) -> OutputSource:
@@ -94,14 +94,14 @@ class RightOutput:
         """
         recorded = self.launch.recording.events
         work = sum(getattr(event, "work", 0) for event in recorded)
-        again = Again(self.launch, WORK_TIMES * work + WORK_MORE)
+        relauncher = Relauncher(self.launch, WORK_TIMES * work + WORK_MORE)
         was_wrong, has_stopped = False, False
         try:
             for trial in self._trials():
                 for start, others in self.launch.starts():
-                    outcome = trial.outcome(again, start, others=others)
+                    outcome = trial.outcome(relauncher, start, others=others)
                     if outcome is InputsOutcome.RIGHT:
-                        return self._with_swapped_elements(trial.inputs, again, start, others=others)
+                        return self._with_swapped_elements(trial.inputs, relauncher, start, others=others)
                     if trial.is_drawn:
                         was_wrong |= outcome in (InputsOutcome.WRONG, InputsOutcome.NEAR)
                         has_stopped |= outcome is InputsOutcome.STOPPED
@@ -148,7 +148,7 @@ class RightOutput:
         return {name: drawn[name].astype(own.dtype) for name, own in self.inputs.items()}
 
     def _with_swapped_elements(
-        self, inputs: Inputs, again: Again, start: int, *, others: bool
+        self, inputs: Inputs, relauncher: Relauncher, start: int, *, others: bool
     ) -> OutputSource:
         """Result where two elements of its own inputs have changed places, one pair at a time.
 
@@ -162,7 +162,7 @@ class RightOutput:
             for _ in range(_SWAPS):
                 for changed in (_swapped(own, rng), _replaced(own, rng)):
                     outcome = InputTrial(self, {**self.inputs, name: changed}).outcome(
-                        again, start, others=others, same_way=True
+                        relauncher, start, others=others, same_way=True
                     )
                     if outcome in (InputsOutcome.WRONG, InputsOutcome.STOPPED):
                         return OutputSource.NOT_FROM_INPUTS
@@ -193,52 +193,58 @@ class InputTrial:
     inputs: Inputs
     is_drawn: bool = False
 
-    def outcome(self, again: Again, start: int, *, others: bool, same_way: bool = False) -> InputsOutcome:
+    def outcome(
+        self, relauncher: Relauncher, start: int, *, others: bool, same_way: bool = False
+    ) -> InputsOutcome:
         """Outcome of the launches from an event on for these inputs.
 
         They must not change these inputs if they left the own ones as they were, for what is right follows
         from the inputs of the last one. With ``same_way`` they must not do far more than they did. Raises
         MemoryError.
         """
-        if again.work <= 0:
+        if relauncher.work <= 0:
             return InputsOutcome.OPEN
         launch, at = self.of.launch, self.of.check.arguments.index
         own = {at(name): array.tobytes() for name, array in self.of.inputs.items()}
         other = {at(name): array.tobytes() for name, array in self.inputs.items()}
         changed = exchanges(launch, own, other)
-        left = again.result_from(changed, start, others=others)
-        if not left.ended and again.work <= 0:
+        result = relauncher.result_from(changed, start, others=others)
+        if not result.ended and relauncher.work <= 0:
             return InputsOutcome.OPEN
-        outcome = self._outcome(left, by_change=same_way)
-        went_another_way = not left.inputs_kept or (same_way and _does_more(left))
+        outcome = self._outcome(result, by_change=same_way)
+        went_another_way = not result.inputs_unchanged or (same_way and _does_more(result))
         is_right = outcome in (InputsOutcome.RIGHT, InputsOutcome.NEAR)
         return InputsOutcome.WRONG if is_right and went_another_way else outcome
 
-    def _outcome(self, left: LaunchesLeft, *, by_change: bool) -> InputsOutcome:
+    def _outcome(self, result: RelaunchResult, *, by_change: bool) -> InputsOutcome:
         of, at = self.of, self.of.check.arguments.index
         recorded = of.launch.recorded
         arrays = {
-            name: _array_at(left.before, recorded.address(at(name)), array.dtype, array)
+            name: _array_at(result.before, recorded.address(at(name)), array.dtype, array)
             for name, array in of.inputs.items()
         }
         held = {name: array for name, array in arrays.items() if array is not None}
         try:
             expected = expected_of(of.oracle, held, dict(of.shape), [of.check.output], of.case.id)
         except OurError:
-            return InputsOutcome.OPEN if left.ended else InputsOutcome.STOPPED
+            return InputsOutcome.OPEN if result.ended else InputsOutcome.STOPPED
         values, bound = expected[of.check.output]
         dtype = np.dtype(of.check.dtype)
         target = recorded.address(at(of.check.output))
-        got = _array_at(left.left, target, dtype, of.values)
+        values_left = _array_at(result.after, target, dtype, of.values)
         own = as_array(of.launch.pointers[at(of.check.output)][1], dtype, of.values.shape)
-        if got is None or own is None or values.shape != of.values.shape:
+        if values_left is None or own is None or values.shape != of.values.shape:
             return InputsOutcome.OPEN
         before = (of.values, of.bound) if by_change else (own, 0.0)
-        right = self._compared(got, own, (values, bound), before)
-        return InputsOutcome.STOPPED if right is InputsOutcome.WRONG and not left.ended else right
+        right = self._compared(values_left, own, (values, bound), before)
+        return InputsOutcome.STOPPED if right is InputsOutcome.WRONG and not result.ended else right
 
     def _compared(
-        self, got: Array, own: Array, expected: tuple[Array, ArrayLike], before: tuple[Array, ArrayLike]
+        self,
+        values_left: Array,
+        own: Array,
+        expected: tuple[Array, ArrayLike],
+        before: tuple[Array, ArrayLike],
     ) -> InputsOutcome:
         """Outcome of comparing an output's change from its ``own`` values with the ``expected`` one.
 
@@ -249,7 +255,7 @@ class InputTrial:
         slack = data_of(bound) + data_of(before[1]) + np.zeros(values.shape)
         with np.errstate(invalid="ignore", over="ignore"):
             wanted = _as_float(values) - _as_float(before[0])
-            has = got.astype(np.float64) - own.astype(np.float64)
+            has = values_left.astype(np.float64) - own.astype(np.float64)
             off = np.abs(has - wanted)
         counts = np.isfinite(wanted) & np.isfinite(slack) & ~mask_of(values) & ~mask_of(before[0])
         change = np.abs(wanted[counts])
@@ -257,14 +263,14 @@ class InputTrial:
             return InputsOutcome.OPEN
         far = np.maximum(np.nan_to_num(off[counts], nan=np.inf) - slack[counts], 0).sum()
         name, loose = of.check.compared_as, loosened(values, bound)
-        if far > _FAR * change.sum() or compare(name, got, values, loose).wrong:
+        if far > _FAR * change.sum() or compare(name, values_left, values, loose).wrong:
             return InputsOutcome.WRONG
-        return InputsOutcome.NEAR if compare(name, got, values, bound).wrong else InputsOutcome.RIGHT
+        return InputsOutcome.NEAR if compare(name, values_left, values, bound).wrong else InputsOutcome.RIGHT
 
 
-def _does_more(left: LaunchesLeft) -> bool:
+def _does_more(result: RelaunchResult) -> bool:
     """True if launches did far more than they had done: instructions, arithmetic, loads."""
-    now, before = ([pair[index] for pair in left.counters] for index in (0, 1))
+    now, before = ([pair[index] for pair in result.counters] for index in (0, 1))
     return effort_of(now).is_far_above(effort_of(before))
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from grader.grading.oracle import Oracle
     from grader.model import Assignment, Case, Comparison, Named, ProgramRun
-    from grader.running.device.watched_launches import SeenLaunch
+    from grader.running.device.watched_launches import WatchedLaunch
 
     Array = NDArray[Any]
 
@@ -95,12 +95,12 @@ def compared(
     case: Case,
     run: ProgramRun,
     oracle: Oracle | None,
-    seen: Mapping[str, SeenLaunch] | None = None,
+    watched: Mapping[str, WatchedLaunch] | None = None,
     ran: Collection[str] = (),
 ) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
     """The comparisons of what a run wrote, and a finding for each file that holds no array to compare.
 
-    So with what launches left in device memory, where they were ``seen``; ``ran`` are the names of all
+    So with what launches left in device memory, where they were ``watched``; ``ran`` are the names of all
     kernels that did.
 
     Both carry the name of the oracle's output: a comparison as ``array``, a finding as ``address``. Nothing
@@ -115,9 +115,9 @@ def compared(
     kernels = _looking_at(KernelOutputCheck.in_rubric(assignment.rubric), case)
     files = _files_compared(assignment, case)
     results = [_in_file(assignment, check, case, run, oracle) for check in files]
-    if seen is not None:
+    if watched is not None:
         results += [
-            _in_device_memory(assignment, c, case, seen.get(c.kernel) or _missing_launch(c, ran), oracle)
+            _in_device_memory(assignment, c, case, watched.get(c.kernel) or _missing_launch(c, ran), oracle)
             for c in kernels
         ]
     comparisons = tuple(result for result in results if not isinstance(result, Finding))
@@ -225,7 +225,7 @@ def _in_device_memory(
     assignment: Assignment,
     check: KernelOutputCheck,
     case: Case,
-    launch: SeenLaunch | Finding,
+    launch: WatchedLaunch | Finding,
     oracle: Oracle | None,
 ) -> Comparison | Finding:
     """Comparison of a launch's results with what the oracle computes from the launch's inputs.
@@ -247,7 +247,7 @@ def _in_device_memory(
 
 
 def _padded(
-    check: KernelOutputCheck, oracle: Oracle, case: Case, given: _Given, launch: SeenLaunch
+    check: KernelOutputCheck, oracle: Oracle, case: Case, given: _Given, launch: WatchedLaunch
 ) -> Iterator[_Given]:
     """Larger shapes that a launch may have been made for, by its numbers or with whole tiles.
 
@@ -274,7 +274,7 @@ def _of_launch(
     assignment: Assignment,
     check: KernelOutputCheck,
     case: Case,
-    launch: SeenLaunch,
+    launch: WatchedLaunch,
     oracle: Oracle,
     given: _Given,
     *,

@@ -227,7 +227,7 @@ class _Calls:
         assignment = self.plan.assignment
         arguments = _arguments(assignment, self.built, case, self.oracle)
         contents = arrays_left(assignment.function, arguments, run, device)
-        launches, ran = (device.seen, device.ran) if device is not None else (None, ())
+        launches, ran = (device.watched, device.ran) if device is not None else (None, ())
         of_launches, missing = compared_with_oracle(assignment, case, run, self.oracle, launches, ran)
         if contents is None:
             findings = (

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from grader.model import Argument, Build, Case, Detail, Launch, Named, ProgramRun
     from grader.running.device.memory import DeviceAllocation
     from grader.running.device.observation import KernelRun
-    from grader.running.device.watched_launches import SeenLaunch
+    from grader.running.device.watched_launches import WatchedLaunch
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -179,9 +179,9 @@ class EmulatedDevice:
         return self.device.symbol_mistake(caller, address)
 
     @property
-    def seen(self) -> Mapping[str, SeenLaunch]:
+    def watched(self) -> Mapping[str, WatchedLaunch]:
         """The last launches of the kernels that were watched, by the kernels' names."""
-        return self._launches.seen
+        return self._launches.watched
 
     @property
     def ran(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from grader.kinds.host_runs.running import Task
     from grader.kinds.plan import Plan
     from grader.model import Assignment, Build, Case, Evidence, Finding, Named, ProgramRun, Submission
-    from grader.running.device.watched_launches import SeenLaunch
+    from grader.running.device.watched_launches import WatchedLaunch
     from grader.toolchain.nvcc import Tools
 
 __all__ = ["gather", "nothing", "plan"]
@@ -94,11 +94,11 @@ class _ProgramTask:
 
         How the program ends once a launch was left out is not its doing.
         """
-        launches: Mapping[str, SeenLaunch] | None = None if self.calls_device else {}
+        launches: Mapping[str, WatchedLaunch] | None = None if self.calls_device else {}
         ran: tuple[str, ...] = ()
         ended = ending(case, run) if device is None or not device.left_out_a_launch else ()
         if device is not None:
-            launches, ran = device.seen, device.ran
+            launches, ran = device.watched, device.ran
         comparisons, findings = compared(self.assignment, case, run, self.oracle, launches, ran)
         return CaseEvidence(
             case,

@@ -29,7 +29,7 @@ from grader.running.device.memory import MemoryCopy, Owner
 from grader.running.device.observation import EndedLaunch, KernelRun, MemoryImage, Observation, loaded
 from grader.running.device.requests import Sharing
 from grader.running.device.streams import DEFAULT, LEGACY, Use, marked
-from grader.running.device.watched_launches import LaunchLog, RecordedLaunch, SeenLaunch, numbers_in
+from grader.running.device.watched_launches import LaunchLog, RecordedLaunch, WatchedLaunch, numbers_in
 from grader.running.device.work_left import WorkLeft
 from grader.simulation.emulator.launch import STEPS
 from grader.simulation.emulator.linking.program import function_addresses, initial_bytes
@@ -88,7 +88,7 @@ class EmulatedLaunches:
     """True once no process waits for launches any more: the one that runs then is given up."""
     runs: list[KernelRun] = field(default_factory=list)
     observation: Observation = field(default_factory=Observation)
-    seen: dict[str, SeenLaunch] = field(default_factory=dict)
+    watched: dict[str, WatchedLaunch] = field(default_factory=dict)
     """The last launches of the kernels that are watched, by the kernels' names."""
     log: LaunchLog | None = field(init=False)
     """Log of what launches and the host do to device memory, if a kernel is watched."""
@@ -293,7 +293,7 @@ class EmulatedLaunches:
         recording, position = log.launched(recorded)
         if before is not None:
             after = self._watched_bytes(kernel, arguments) or {}
-            self.seen[name] = SeenLaunch({p: (before[p], after[p]) for p in after}, recording, position)
+            self.watched[name] = WatchedLaunch({p: (before[p], after[p]) for p in after}, recording, position)
         self.seconds += time.monotonic() - began
 
     def _make_ready(

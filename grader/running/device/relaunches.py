@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.model import Argument, Counters, Launch, Run
-    from grader.running.device.watched_launches import MemoryChange, SeenLaunch
+    from grader.running.device.watched_launches import MemoryChange, WatchedLaunch
     from grader.simulation.emulator.memory.layout import Layout
     from grader.simulation.ptx import Function, Module
 
@@ -55,46 +55,46 @@ class Exchange:
 
 
 @frozen(eq=False)
-class LaunchesLeft:
-    """Device memory ``before`` a launch, and as it was ``left`` by it, when the launch was made again.
+class RelaunchResult:
+    """Device memory ``before`` and ``after`` a launch that was made again.
 
     It ``ended`` unless a launch stopped, hung, took far more work than it had, or came to an instruction that
     is not interpreted. ``counters`` are those of the launches, launch by launch, each with those recorded.
-    ``inputs_kept`` is false if launches before the last one have changed the exchanged inputs, although they
-    had left the program's own as they were.
+    ``inputs_unchanged`` is false if launches before the last one have changed the exchanged inputs, although
+    they had left the program's own as they were.
     """
 
     before: Memory
-    left: Memory
+    after: Memory
     ended: bool
     counters: tuple[tuple[Counters, Counters], ...]
-    inputs_kept: bool = True
+    inputs_unchanged: bool = True
 
 
 @mutable
-class Again:
-    """Makes the launches up to a ``seen`` one again; ``work`` is what all trials together may still take."""
+class Relauncher:
+    """Makes the launches up to a ``watched`` one again; ``work`` is what is left for all trials together."""
 
-    seen: SeenLaunch
+    watched: WatchedLaunch
     work: int
     _kernels: dict[tuple[str, str], EmulatedKernel] = field(default_factory=dict)
     _memory: Memory = field(default_factory=lambda: np.zeros(0, np.uint8))
     _launch: RecordedLaunch | None = None
 
-    def result_from(self, exchanged: tuple[Exchange, ...], start: int, *, others: bool) -> LaunchesLeft:
+    def result_from(self, exchanged: tuple[Exchange, ...], start: int, *, others: bool) -> RelaunchResult:
         """Result of the launches from the event ``start`` on; with ``others``, those of other kernels, too.
 
         The changes by launches that are not made again are applied, except to the inputs. Raises MemoryError.
         """
-        events, last = self.seen.recording.events, self.seen.recorded
-        self._memory = self.seen.recording.memory_before(start, len(last.image.bytes))
+        events, last = self.watched.recording.events, self.watched.recorded
+        self._memory = self.watched.recording.memory_before(start, len(last.image.bytes))
         self._exchange_all(exchanged)
         counters = []
-        for event in events[start : self.seen.position]:
+        for event in events[start : self.watched.position]:
             if isinstance(event, RecordedLaunch) and (others or event.name == last.name):
                 run = self._run(event)
                 if run is None or not run.completed:
-                    return LaunchesLeft(self._memory, self._memory, ended=False, counters=())
+                    return RelaunchResult(self._memory, self._memory, ended=False, counters=())
                 counters.append((run.counters, event.counters))
             elif isinstance(event, DeviceCopy):
                 self._copy_within(event, exchanged)
@@ -104,13 +104,13 @@ class Again:
         before = untouched(len(self._memory))
         for part in last.image.in_use:
             before[part] = self._memory[part]
-        launches = [e for e in events[start : self.seen.position] if isinstance(e, RecordedLaunch)]
-        were_kept = [one for one in exchanged if not any(_changes(launch, one) for launch in launches)]
-        inputs_kept = all(before[one.part].tobytes() == one.other for one in were_kept)
+        launches = [e for e in events[start : self.watched.position] if isinstance(e, RecordedLaunch)]
+        unchanged = [one for one in exchanged if not any(_changes(launch, one) for launch in launches)]
+        inputs_unchanged = all(before[one.part].tobytes() == one.other for one in unchanged)
         run = self._run(last)
         ended = run is not None and run.completed
         counters += [(run.counters, last.counters)] if run is not None else []
-        return LaunchesLeft(before, self._memory, ended, tuple(counters), inputs_kept)
+        return RelaunchResult(before, self._memory, ended, tuple(counters), inputs_unchanged)
 
     def _run(self, event: RecordedLaunch) -> Run | None:
         """One launch on the memory as it is, which gets what it leaves; None if it cannot be followed."""
@@ -127,8 +127,8 @@ class Again:
             return None
         self.work -= min(run.work, most)  # one step may take far more, and then no other trial would be made
         for name, content in run.outputs:
-            left = np.ascontiguousarray(content).view(np.uint8).reshape(-1)
-            self._memory[int(name) : int(name) + left.size] = left
+            values = np.ascontiguousarray(content).view(np.uint8).reshape(-1)
+            self._memory[int(name) : int(name) + values.size] = values
         for start, end, heap_content, _ in run.heap:
             self._memory[start:end] = heap_content
         return run
@@ -155,7 +155,7 @@ class Again:
 
     def _exchange_all(self, exchanged: tuple[Exchange, ...]) -> None:
         """Put the other inputs into memory, and into copies of them."""
-        for array in self.seen.recorded.image.arrays:
+        for array in self.watched.recorded.image.arrays:
             self._exchange_copies(array.start, self._memory[array.start : array.end], exchanged)
         for one in exchanged:
             self._memory[one.part] = np.frombuffer(one.other, np.uint8)
@@ -176,22 +176,22 @@ class Again:
     def _write(self, change: MemoryChange, exchanged: tuple[Exchange, ...], *, is_hosts: bool) -> None:
         """Do what the host did, or a launch that is not made again."""
         part = slice(change.start, change.start + change.content.size)
-        kept = [self._memory[one.part].copy() for one in exchanged]
+        inputs = [self._memory[one.part].copy() for one in exchanged]
         change.apply(self._memory)
         if is_hosts:
             self._exchange_copies(change.start, self._memory[part], exchanged)
-        for one, content in zip(exchanged, kept, strict=True):
+        for one, content in zip(exchanged, inputs, strict=True):
             self._memory[one.part] = content
 
     def _copy_within(self, event: DeviceCopy, exchanged: tuple[Exchange, ...]) -> None:
-        message, kept = event.message, [self._memory[one.part].copy() for one in exchanged]
+        message, inputs = event.message, [self._memory[one.part].copy() for one in exchanged]
         shape = message.width, message.height
         for start, pitch in ((message.source, message.source_pitch), (message.to, message.to_pitch)):
             if start - BASE + (message.height - 1) * pitch + message.width > len(self._memory):
                 raise ValueError("a copy leaves the device memory that was recorded")
         source = rows_in(self._memory, message.source - BASE, message.source_pitch, *shape)
         rows_in(self._memory, message.to - BASE, message.to_pitch, *shape)[:] = source.copy()
-        for one, content in zip(exchanged, kept, strict=True):
+        for one, content in zip(exchanged, inputs, strict=True):
             self._memory[one.part] = content
 
 
@@ -201,7 +201,9 @@ def _changes(launch: RecordedLaunch, one: Exchange) -> bool:
     return any(change.start < end and start < change.start + change.content.size for change in launch.changes)
 
 
-def exchanges(seen: SeenLaunch, own: Mapping[int, bytes], other: Mapping[int, bytes]) -> tuple[Exchange, ...]:
+def exchanges(
+    launch: WatchedLaunch, own: Mapping[int, bytes], other: Mapping[int, bytes]
+) -> tuple[Exchange, ...]:
     """The inputs behind pointers, by their positions among the parameters, that hold others."""
-    starts = {position: seen.recorded.address(position) - BASE for position in other}
+    starts = {position: launch.recorded.address(position) - BASE for position in other}
     return tuple(Exchange(starts[p], own[p], content) for p, content in other.items() if content != own[p])

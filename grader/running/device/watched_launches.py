@@ -235,7 +235,7 @@ class LaunchLog(Notes):
 
 
 @frozen
-class SeenLaunch:
+class WatchedLaunch:
     """Device memory before and after a launch, by the position of each pointer.
 
     A pair holds the bytes from where the pointer points to the end of its allocation, before and after. It is

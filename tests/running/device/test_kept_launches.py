@@ -11,9 +11,9 @@ import numpy as np
 from grader.model import Argument, Build, Counters, Launch
 from grader.running.device.memory import DeviceAllocation, DeviceMemory
 from grader.running.device.observation import MemoryImage
-from grader.running.device.relaunches import Again, Exchange
+from grader.running.device.relaunches import Exchange, Relauncher
 from grader.running.device.requests import Allocate, CopyKind, CopyWithin, Fill, Sharing
-from grader.running.device.watched_launches import LaunchLog, RecordedLaunch, SeenLaunch
+from grader.running.device.watched_launches import LaunchLog, RecordedLaunch, WatchedLaunch
 from grader.simulation.emulator.memory.memory import Allocation
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def _write(memory: DeviceMemory, at: DeviceAllocation, value: int) -> None:
     memory.bytes[at.start : at.end] = np.array([value], np.int32).view(np.uint8)
 
 
-def _launch(log: LaunchLog, memory: DeviceMemory, at: DeviceAllocation, ptx: str = ADDS_SEVEN) -> SeenLaunch:
+def _launch(
+    log: LaunchLog, memory: DeviceMemory, at: DeviceAllocation, ptx: str = ADDS_SEVEN
+) -> WatchedLaunch:
     """A launch that adds seven to a number, as the device makes it."""
     arrays = tuple(Allocation("out", a.start, a.end, 4, (1,), "inout") for a in memory.in_order())
     used = slice(0, memory.end)
@@ -56,14 +58,14 @@ def _launch(log: LaunchLog, memory: DeviceMemory, at: DeviceAllocation, ptx: str
         "add", build, "add.cu", launch, (argument,), 10, Counters(), image, log.differences()
     )
     after = memory.bytes[at.start : at.end].tobytes()
-    return SeenLaunch({0: (before, after)}, *log.launched(recorded))
+    return WatchedLaunch({0: (before, after)}, *log.launched(recorded))
 
 
-def _left(seen: SeenLaunch, start: int, at: DeviceAllocation, other: int) -> int | None:
+def _number_after(watched: WatchedLaunch, start: int, at: DeviceAllocation, other: int) -> int | None:
     """The number that the launches from an event on leave if it was another one; None if they do not end."""
     exchange = Exchange(at.start, bytes(4), np.array([other], np.int32).tobytes())
-    left = Again(seen, 10**6).result_from((exchange,), start, others=False)
-    return int(left.left[at.start : at.end].view(np.int32)[0]) if left.ended else None
+    result = Relauncher(watched, 10**6).result_from((exchange,), start, others=False)
+    return int(result.after[at.start : at.end].view(np.int32)[0]) if result.ended else None
 
 
 def test_launches_are_made_again_one_after_the_other() -> None:
@@ -73,9 +75,9 @@ def test_launches_are_made_again_one_after_the_other() -> None:
     number = memory.allocate(4, Sharing.DEVICE, 0)
     _write(memory, number, 1)
     for _ in range(3):
-        seen = _launch(log, memory, number)
-    assert [start for start, _ in seen.starts()] == [3, 2, 1]
-    assert [_left(seen, start, number, 100) for start, _ in seen.starts()] == [107, 114, 121]
+        watched = _launch(log, memory, number)
+    assert [start for start, _ in watched.starts()] == [3, 2, 1]
+    assert [_number_after(watched, start, number, 100) for start, _ in watched.starts()] == [107, 114, 121]
 
 
 def test_what_the_host_writes_in_between_comes_again_except_the_inputs() -> None:
@@ -89,9 +91,9 @@ def test_what_the_host_writes_in_between_comes_again_except_the_inputs() -> None
     _write(memory, beside, 6)
     memory.bytes[number.start : number.end] = memory.bytes[beside.start : beside.end]
     log.note(CopyWithin(number.address, 4, beside.address, 4, 4, 1, CopyKind.DEVICE_TO_DEVICE, 0, 0))
-    seen = _launch(log, memory, number)
-    assert _left(seen, 1, number, 100) == 114
-    assert int(seen.recording.memory_before(seen.position, memory.end)[beside.start]) == 6
+    watched = _launch(log, memory, number)
+    assert _number_after(watched, 1, number, 100) == 114
+    assert int(watched.recording.memory_before(watched.position, memory.end)[beside.start]) == 6
 
 
 def test_launches_on_memory_that_is_allocated_each_time_are_made_again() -> None:
@@ -101,9 +103,9 @@ def test_launches_on_memory_that_is_allocated_each_time_are_made_again() -> None
     for _ in range(2):
         number = memory.allocate(4, Sharing.DEVICE, 0)
         _write(memory, number, 1)
-        seen = _launch(log, memory, number)
+        watched = _launch(log, memory, number)
         memory.free(number)
-    assert _left(seen, 1, number, 2) == 9
+    assert _number_after(watched, 1, number, 2) == 9
 
 
 def test_a_launch_that_stops_for_other_inputs_has_not_ended() -> None:
@@ -112,8 +114,8 @@ def test_a_launch_that_stops_for_other_inputs_has_not_ended() -> None:
         memory = DeviceMemory(1 << 20)
         number = memory.allocate(4, Sharing.DEVICE, 0)
         _write(memory, number, 1)
-        seen = _launch(LaunchLog(memory), memory, number, ADDS_SEVEN.replace("ret;", end))
-        assert _left(seen, 1, number, 2) is None
+        watched = _launch(LaunchLog(memory), memory, number, ADDS_SEVEN.replace("ret;", end))
+        assert _number_after(watched, 1, number, 2) is None
 
 
 def test_a_recording_takes_no_memory_for_what_was_freed() -> None:
@@ -135,9 +137,9 @@ def test_a_recording_that_is_full_begins_again(monkeypatch: pytest.MonkeyPatch) 
     number = memory.allocate(4, Sharing.DEVICE, 0)
     _write(memory, number, 1)
     for _ in range(4):
-        seen = _launch(log, memory, number)
-    assert len(seen.recording.events) < 4
-    assert _left(seen, seen.position, number, 100) == 107
+        watched = _launch(log, memory, number)
+    assert len(watched.recording.events) < 4
+    assert _number_after(watched, watched.position, number, 100) == 107
 
 
 def test_what_a_fill_leaves_is_restored_and_takes_no_room() -> None:
@@ -163,11 +165,11 @@ def test_what_lies_between_allocations_takes_no_memory_when_launches_are_made_ag
         log.note(Allocate(1, 0, 0))
     number = memory.allocate(4, Sharing.DEVICE, 0)
     _write(memory, number, 1)
-    seen = _launch(log, memory, number)
+    watched = _launch(log, memory, number)
     before = _resident()
     exchange = Exchange(number.start, bytes(4), np.array([100], np.int32).tobytes())
-    left = Again(seen, 10**6).result_from((exchange,), 0, others=False)
-    assert int(left.left[number.start : number.end].view(np.int32)[0]) == 107
+    result = Relauncher(watched, 10**6).result_from((exchange,), 0, others=False)
+    assert int(result.after[number.start : number.end].view(np.int32)[0]) == 107
     assert _resident() - before < 1 << 27 < memory.end
 
 
