@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.simulation.emulator.core.forms import WIDTH
 from grader.simulation.emulator.core.library import NONE
-from grader.simulation.emulator.core.lowering import NotLoweredError, ParameterPieces, as_read, copy_of
+from grader.simulation.emulator.core.lowering import NotLoweredError, ParameterPieces, copy_of, read_type
 from grader.simulation.emulator.core.operations import ADDRESS_64
 from grader.simulation.ptx import Address, Immediate, Register, Symbol, Vector
 from grader.simulation.ptx.nodes import TYPE_BYTES
@@ -60,6 +60,7 @@ def _extension(low: Lowering, elements: tuple[Operand, ...], kind: str) -> tuple
 
 
 def _access_form(ins: Instruction) -> tuple[str, str]:
+    """The type and the state space of an access."""
     *words, kind = ins.modifiers
     spaces = [word.split("::")[0] for word in words if word.split("::")[0] in (*_SPACES, "param")]
     others = {word for word in words if word.split("::")[0] not in (*_SPACES, "param")}
@@ -79,7 +80,7 @@ def _load_parameter(low: Lowering, elements: tuple[Operand, ...], name: str, off
         register, own = low.frame.registers[element.name]
         if low.frame.depth == 0 and name not in low.frame.parameters:
             width = max(own, 4)
-            value = low.fill(width, parameter=name, at=at, kind=f"{kind}:{own}")
+            value = low.launch_constant(width, parameter=name, at=at, kind=f"{kind}:{own}")
             low.emit(copy_of(8 * width), dst=register, reads=(value,))
             continue
         piece = low.frame.parameters.get(name, ParameterPieces()).at.get(at)
@@ -96,16 +97,16 @@ def store(low: Lowering, ins: Instruction) -> None:
     if space == "param":
         _store_parameter(low, elements, address, kind)
         return
-    values = [_stored(low, element, kind) for element in elements]
+    values = [_value_to_store(low, element, kind) for element in elements]
     wide = TYPE_BYTES[kind] == 8  # noqa: PLR2004 - bytes
     _access(low, "store", ins, (kind, space), address, tuple(values), _WIDE if wide else 0)
 
 
-def _stored(low: Lowering, element: Operand, kind: str) -> int:
+def _value_to_store(low: Lowering, element: Operand, kind: str) -> int:
     """The value that a store takes: all of a register, or a number of the type."""
     if isinstance(element, Immediate):
         return low.read(element, "b16" if kind == "f16" else kind)
-    return low.read(element, as_read(kind))
+    return low.read(element, read_type(kind))
 
 
 def _store_parameter(low: Lowering, elements: tuple[Operand, ...], address: Operand, kind: str) -> None:
@@ -119,7 +120,7 @@ def _store_parameter(low: Lowering, elements: tuple[Operand, ...], address: Oper
             raise NotLoweredError(f"{low.name()} of a part")
         if at not in pieces.at:
             pieces.at[at] = size, low.register(f"b{max(32, 8 * size)}")
-        value = _stored(low, element, kind)
+        value = _value_to_store(low, element, kind)
         low.emit(copy_of(8 * size), dst=pieces.at[at][1], reads=(value,))
 
 
@@ -138,19 +139,19 @@ def update(low: Lowering, ins: Instruction) -> None:
     spaces = [word.split("::")[0] for word in words if word.split("::")[0] in ("global", "shared")]
     scopes = {word for word in words if word.split("::")[0] not in ("global", "shared")}
     allowed = _ORDERING | ({"cta"} if spaces == ["shared"] else set())
-    which = f"{name}.{kind[0]}" if kind[0] in _TYPED.get(name, "") else name
-    if which not in _UPDATES or kind not in _UPDATED or not scopes <= allowed or len(spaces) > 1:
+    operation = f"{name}.{kind[0]}" if kind[0] in _TYPED.get(name, "") else name
+    if operation not in _UPDATES or kind not in _UPDATE_TYPES or not scopes <= allowed or len(spaces) > 1:
         raise NotLoweredError(ins.name)
     result, address, *values = ins.operands if ins.opcode == "atom" else (Symbol("_"), *ins.operands)
     space = spaces[0] if spaces else ""
-    by = tuple(low.read(value, kind) for value in values)
-    _access(low, "update", ins, (kind, space), address, by[:1], _WIDE if TYPE_BYTES[kind] == 8 else 0)  # noqa: PLR2004
+    numbers = tuple(low.read(value, kind) for value in values)
+    _access(low, "update", ins, (kind, space), address, numbers[:1], _WIDE if TYPE_BYTES[kind] == 8 else 0)  # noqa: PLR2004
     op = low.ops[-1]
-    op.reads, op.more_read, op.more = (op.reads[0], *by), (), (_UPDATES.index(which), NONE, NONE)
+    op.reads, op.more_read, op.more = (op.reads[0], *numbers), (), (_UPDATES.index(operation), NONE, NONE)
     op.dst = low.destination(result, TYPE_BYTES[kind])
 
 
-_UPDATED = {f"{kind}{bits}" for kind in "usbf" for bits in (32, 64)}
+_UPDATE_TYPES = {f"{kind}{bits}" for kind in "usbf" for bits in (32, 64)}
 
 
 def _access(
@@ -178,7 +179,7 @@ def _access(
     program.sites.append(ins)
     origins = program.provenance().of_access(low.frame.function, ins)
     program.origins.append((origins, low.frame.local_offsets))
-    low.frames.append(low.frame.local)
+    low.local_starts.append(low.frame.local)
     first, *others = registers
     second, third, fourth = (*others, NONE, NONE, NONE)[:3]
     written, read = (registers, ()) if name == "load" else ((), registers)

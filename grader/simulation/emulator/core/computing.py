@@ -16,7 +16,7 @@ from grader.simulation.emulator.core.composing import (
 )
 from grader.simulation.emulator.core.forms import WIDTH, CoreForm, conversion_of, form_of
 from grader.simulation.emulator.core.library import NONE
-from grader.simulation.emulator.core.lowering import NotLoweredError, as_read, copy_of
+from grader.simulation.emulator.core.lowering import NotLoweredError, copy_of, read_type
 from grader.simulation.emulator.linking.linker import flops_of
 from grader.simulation.ptx import Pair, Register, Vector
 from grader.simulation.ptx.nodes import TYPE_BYTES
@@ -174,7 +174,7 @@ def _generic(low: Lowering, ins: Instruction) -> None:
         _plain(low, CoreForm("mov_b64", kind, (kind,)), ins.operands)
         return
     name = "sub_64" if "to" in ins.modifiers else "add_64"
-    window = low.fill(8, window=space)
+    window = low.launch_constant(8, window=space)
     reads = low.read(ins.operands[1], kind), window
     low.emit(name, dst=low.destination(ins.operands[0], 8), reads=reads)
 
@@ -281,7 +281,7 @@ def _between_integers(low: Lowering, ins: Instruction) -> None:
     if not isinstance(destination, Register) or destination.name not in low.frame.registers:
         raise NotLoweredError(ins.name)
     offset, own = low.frame.registers[destination.name]
-    _extend(low, offset, own, low.read(source, as_read(kind)), (to, kind))
+    _extend(low, offset, own, low.read(source, read_type(kind)), (to, kind))
 
 
 def _extend(low: Lowering, to: int, own: int, value: int, kinds: tuple[str, str]) -> None:

@@ -17,7 +17,13 @@ from grader.base.records import frozen, mutable
 from grader.model import Counters
 from grader.simulation.emulator.core.kernels import lower
 from grader.simulation.emulator.core.library import ARRAY, BOUND, NONE, CoreResult, LaunchInput, library
-from grader.simulation.emulator.core.lowering import LANES, SPECIALS, LaunchConstant, Lowered, NotLoweredError
+from grader.simulation.emulator.core.lowering import (
+    LANES,
+    SPECIALS,
+    LaunchConstant,
+    LoweredKernel,
+    NotLoweredError,
+)
 from grader.simulation.emulator.instructions.memory import piece_of
 from grader.simulation.emulator.machine.values import DTYPES
 from grader.simulation.emulator.memory.layout import Bounds, grain_of, local_bytes_of
@@ -112,7 +118,7 @@ class NativeKernel:
     """The name of the student's file in the PTX."""
     refused: str = ""
     """The first thing in it that the core does not execute; empty while there is none."""
-    _lowered: Lowered | None = None
+    _lowered: LoweredKernel | None = None
     _exact: bool = False
     _facts: tuple[int, int] | None = None
     tracked: frozenset[str] = frozenset()
@@ -120,7 +126,7 @@ class NativeKernel:
     patience: int = LONG_BLOCK
     """Work of a block after which it is asked whether a launch goes on."""
 
-    def lowered(self, layout: Layout, *, exact: bool) -> Lowered | None:
+    def lowered(self, layout: Layout, *, exact: bool) -> LoweredKernel | None:
         """The operations for a layout; None where the core does not execute the kernel."""
         if self.refused or library() is None:
             return None
@@ -198,7 +204,9 @@ class NativeKernel:
                 ended_work=ended_work,
             )
         counters = Counters(**{item.name: getattr(result, item.name, 0) for item in fields(Counters)})
-        executed = frozenset(where for op, where in handed.lowered.places.items() if handed.executed[op])
+        executed = frozenset(
+            where for op, where in handed.lowered.counted_instructions.items() if handed.executed[op]
+        )
         return Attempt(clean=True, work=work, counters=counters, executed=executed)
 
 
@@ -226,7 +234,7 @@ class _Handed:
     def __init__(
         self,
         kernel: NativeKernel,
-        lowered: Lowered,
+        lowered: LoweredKernel,
         launch: Launch,
         layout: Layout,
         *,
@@ -274,11 +282,11 @@ class _Handed:
             self.input.touched, self.input.touched_bytes = touched.ctypes.data, touched.shape[1]
 
 
-def _constants(lowered: Lowered, layout: Layout) -> NDArray[np.uint8]:
+def _constants(lowered: LoweredKernel, layout: Layout) -> NDArray[np.uint8]:
     constants = lowered.constants.copy()
-    for constant in lowered.filled:
+    for constant in lowered.launch_constants:
         content = _content(constant, layout)
-        constants[constant.begins : constant.begins + constant.width * LANES] = np.frombuffer(
+        constants[constant.offset : constant.offset + constant.width * LANES] = np.frombuffer(
             content * LANES, np.uint8
         )
     return constants
@@ -296,10 +304,10 @@ def _content(constant: LaunchConstant, layout: Layout) -> bytes:
     return number.tobytes().ljust(constant.width, b"\0")
 
 
-def _bounds(lowered: Lowered, layout: Layout) -> NDArray[np.void]:
+def _bounds(lowered: LoweredKernel, layout: Layout) -> NDArray[np.void]:
     all_bounds = Bounds(lowered.program, layout)
-    rows = np.zeros(max(1, len(lowered.frames)), BOUND)
-    for site, frame in enumerate(lowered.frames):
+    rows = np.zeros(max(1, len(lowered.local_starts)), BOUND)
+    for site, frame in enumerate(lowered.local_starts):
         bound = all_bounds[site]
         if bound is not None:
             more = frame if bound.space == "local" else 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.simulation.emulator.core import accesses, controlling
 from grader.simulation.emulator.core.computing import compute
-from grader.simulation.emulator.core.lowering import Lowered, Lowering, NotLoweredError
+from grader.simulation.emulator.core.lowering import LoweredKernel, Lowering, NotLoweredError
 from grader.simulation.emulator.linking.program import Program
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _instruction(low: Lowering, ins: Instruction) -> None:
     _TABLE.get(ins.opcode, compute)(low, ins)
 
 
-def lower(module: Module, entry: str, layout: Layout, *, exact: bool, source: str = "") -> Lowered:
+def lower(module: Module, entry: str, layout: Layout, *, exact: bool, source: str = "") -> LoweredKernel:
     """A kernel for launches whose variables lie where they lie in a layout; raises NotLoweredError.
 
     ``exact``: the instructions that threads execute are counted. ``source`` is the student's file, as in

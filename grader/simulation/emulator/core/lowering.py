@@ -2,7 +2,8 @@
 
 Calls are inlined, so that a launch is one list of operations over one set of registers. A register of up to
 32 bits has 4 bytes for each lane, one of 64 bits 8, a predicate 1. Numbers, addresses and parameters are
-constants, each with a copy for each lane; those that differ from launch to launch are `Lowered.filled`.
+constants, each with a copy for each lane; those that differ from launch to launch are the
+`launch_constants` of a `LoweredKernel`.
 
 A read of a register that some way through the kernel has not set is refused, and so is whatever has no form
 here: where a lane gets there, the launch goes to the other engine.
@@ -67,7 +68,7 @@ class NotLoweredError(Exception):
 class LaunchConstant(NamedTuple):
     """A constant that differs from launch to launch: a parameter, or the window of a state space."""
 
-    begins: int
+    offset: int
     """Offset in the constants."""
     width: int
     window: str = ""
@@ -78,20 +79,20 @@ class LaunchConstant(NamedTuple):
 
 
 @frozen(eq=False)
-class Lowered:
+class LoweredKernel:
     """A kernel as the core takes it."""
 
     program: Program
     ops: NDArray[np.void]
     constants: NDArray[np.uint8]
-    filled: tuple[LaunchConstant, ...]
+    launch_constants: tuple[LaunchConstant, ...]
     register_bytes: int
     specials: Mapping[str, int]
     """Offsets of the special registers that it reads."""
-    frames: tuple[int, ...]
+    local_starts: tuple[int, ...]
     """For each site where the local memory of its function begins."""
     local_bytes: int
-    places: Mapping[int, tuple[str, int]]
+    counted_instructions: Mapping[int, tuple[str, int]]
     """The instruction, by function and index, of each operation whose execution matters."""
 
 
@@ -150,12 +151,12 @@ class Lowering:
         self.codes = codes()
         self.ops: list[CoreOperation] = []
         self.constants: dict[tuple[bytes, int], int] = {}
-        self.filled: dict[LaunchConstant, int] = {}
+        self.launch_constants: dict[LaunchConstant, int] = {}
         self.constant_bytes = self.register_bytes = self.local_bytes = 0
         self.specials: dict[str, int] = {}
         self._carry: int | None = None
-        self.frames: list[int] = []
-        self.places: dict[int, tuple[str, int]] = {}
+        self.local_starts: list[int] = []
+        self.counted_instructions: dict[int, tuple[str, int]] = {}
         self.jumps: list[Jump] = []
         self.frame: InlinedFrame
         self.pc = 0
@@ -180,33 +181,37 @@ class Lowering:
         """The location of an instruction of the function that is being lowered."""
         return within(instruction.location, self.frame.call)
 
-    def lowered(self) -> Lowered:
+    def lowered(self) -> LoweredKernel:
         """The kernel with all that it calls."""
         self.inline(self.entry, 0, 0, {}, ())
         for jump in self.jumps:
             jump.op.others["target"] = jump.frame.starts[jump.instruction]
-        given = frozenset(self.specials.values())
+        set_registers = frozenset(self.specials.values())
         marks = Marks(lambda: self.register("pred"), self.constant(b"\1"), self.constant(b"\0"))
-        self.ops = with_checks(self.ops, given, marks)
+        self.ops = with_checks(self.ops, set_registers, marks)
         numbers = {
             offset | CONSTANT: int.from_bytes(content, "little", signed=True)
             for (content, width), offset in self.constants.items()
         }
-        ops = optimise(self.ops, given, numbers, self.power_of_two, exact=self.exact)
-        _forget_results(ops)
+        ops = optimise(self.ops, set_registers, numbers, self.power_of_two, exact=self.exact)
+        _drop_unread_results(ops)
         constants = np.zeros(max(self.constant_bytes, 64), np.uint8)
         for (content, width), offset in self.constants.items():
             constants[offset : offset + width * LANES] = np.frombuffer(content * LANES, np.uint8)
-        return Lowered(
+        return LoweredKernel(
             self.program,
             _assembled(ops, self.codes),
             constants,
-            tuple(blank._replace(begins=offset) for blank, offset in self.filled.items()),
+            tuple(constant._replace(offset=offset) for constant, offset in self.launch_constants.items()),
             -(-max(self.register_bytes, 64) // 64) * 64,
             self.specials,
-            tuple(self.frames),
+            tuple(self.local_starts),
             self.local_bytes,
-            {at: self.places[op.key[2]] for at, op in enumerate(ops) if op.others.get("flags", 0) & NOTED},
+            {
+                at: self.counted_instructions[op.key[2]]
+                for at, op in enumerate(ops)
+                if op.others.get("flags", 0) & NOTED
+            },
         )
 
     def inline(
@@ -215,15 +220,15 @@ class Lowering:
         local: int,
         depth: int,
         parameters: dict[str, ParameterPieces],
-        above: tuple[str, ...],
+        callers: tuple[str, ...],
         call: Location | None = None,
     ) -> None:
         """Lower a function at this place; its local memory begins at ``local``."""
-        if function.name in above or depth > MOST_CALLS:
+        if function.name in callers or depth > MOST_CALLS:
             raise NotLoweredError(f"call {function.name}")
         offsets, frame_bytes = local_layout(function)
         registers = {name: (self.register(kind), TYPE_BYTES[kind]) for name, kind in function.registers}
-        inlined = (*above, function.name)
+        chain = (*callers, function.name)
         frame = InlinedFrame(
             function,
             local,
@@ -232,7 +237,7 @@ class Lowering:
             registers,
             offsets,
             parameters,
-            inlined,
+            chain,
             caller_of_header(function, call),
         )
         self.local_bytes = max(self.local_bytes, local + frame_bytes)
@@ -262,7 +267,7 @@ class Lowering:
             raise NotLoweredError(ins.name) from problem
         if ins.opcode in COUNTED and len(self.ops) > before:
             last = self.ops[-1]
-            self.places[last.key[2]] = (self.frame.function.name, self.pc)
+            self.counted_instructions[last.key[2]] = (self.frame.function.name, self.pc)
             last.others["flags"] = last.others.get("flags", 0) | NOTED
 
     # --- registers, numbers, operations --------------------------------------------------------------
@@ -301,12 +306,12 @@ class Lowering:
         self.constant_bytes += width * LANES
         return offset
 
-    def fill(self, width: int, **of: object) -> int:
+    def launch_constant(self, width: int, **of: object) -> int:
         """The offset of a constant that each launch fills in."""
-        blank = LaunchConstant(0, width, **of)  # type: ignore[arg-type]
-        if blank not in self.filled:
-            self.filled[blank] = self._constant_room(width)
-        return self.filled[blank] | CONSTANT
+        constant = LaunchConstant(0, width, **of)  # type: ignore[arg-type]
+        if constant not in self.launch_constants:
+            self.launch_constants[constant] = self._constant_room(width)
+        return self.launch_constants[constant] | CONSTANT
 
     def emit(
         self,
@@ -341,7 +346,7 @@ class Lowering:
         return register
 
     def destination(self, operand: Operand, width: int) -> int:
-        """The offset of a register that a result of so many bytes goes into; NONE for the sink."""
+        """The offset of a register that a result of ``width`` bytes goes into; NONE for the sink."""
         if isinstance(operand, Symbol) and operand.name == "_":
             return NONE
         if not isinstance(operand, Register) or operand.name not in self.frame.registers:
@@ -402,13 +407,13 @@ class Lowering:
         return 4
 
 
-def as_read(kind: str) -> str:
+def read_type(kind: str) -> str:
     """The type as which an operand is read whose low bits are wanted."""
     return "b64" if TYPE_BYTES[kind] == 8 else "b32"  # noqa: PLR2004 - bytes
 
 
 def copy_of(bits: int) -> str:
-    """The operation that copies a register of so many bits; none: a predicate."""
+    """The operation that copies a register of that many bits; 0 bits are a predicate."""
     if not bits:
         return "mov_pred"
     return "mov_b64" if bits == 64 else "mov_b32"  # noqa: PLR2004 - bits
@@ -424,8 +429,8 @@ def _literal(operand: Immediate, kind: str) -> bytes:
     return (operand.value & (2 ** (8 * width) - 1)).to_bytes(max(width, 4), "little")
 
 
-def _forget_results(ops: list[CoreOperation]) -> None:
-    """Drop what atomic operations give where nothing reads it."""
+def _drop_unread_results(ops: list[CoreOperation]) -> None:
+    """Drop the results of atomic operations that nothing reads."""
     read = Counter(offset for op in ops for offset in op.all_read())
     for op in reversed(ops):
         if op.is_pure and not read[op.dst]:  # a load of a parameter stays, though nothing reads it
@@ -441,18 +446,18 @@ def _assembled(ops: list[CoreOperation], codes_of: Mapping[str, int]) -> NDArray
     rows = np.zeros(len(ops), OP)
     for at, op in enumerate(ops):
         a, b, c = (*op.reads, 0, 0, 0)[:3]
-        of = op.others.get
+        field_of = op.others.get
         access = (
-            of("imm", 0),
+            field_of("imm", 0),
             ranks[op],
-            of("size", 0),
-            of("count", 0),
-            of("flags", 0),
+            field_of("size", 0),
+            field_of("count", 0),
+            field_of("flags", 0),
             op.weight,
-            of("flops", 0),
+            field_of("flops", 0),
         )
         rows[at] = (
-            *(codes_of[op.name], op.guard_kind, of("space", 0), op.guard, op.dst, a, b, c, op.more),
-            *(of("target", 0), *access),
+            *(codes_of[op.name], op.guard_kind, field_of("space", 0), op.guard, op.dst, a, b, c, op.more),
+            *(field_of("target", 0), *access),
         )
     return rows
