@@ -31,19 +31,19 @@ _FLAGS = ("scale",)
 """Keys that are true or false."""
 
 
-def must_be_staff_s(*handed_in: Path) -> None:
+def require_from_staff(*submissions: Path) -> None:
     """Refuse a course's file where a student may have written it: it names decisions about points.
 
-    That is in one of the folders that were ``handed_in`` or hold grades; beside or below a file or an archive
-    that was; and in any folder with sources, for a student's folder is one. Beside the folder of a class
-    stands what staff have put there. Raises `UsageError`.
+    That is in a folder of ``submissions`` or of grades; beside or below a file or an archive that was handed
+    in; and in any folder with sources, for a student's folder is one. Beside the folder of a class stands
+    what staff have put there. Raises `UsageError`.
     """
     if not COURSE_FILE.is_file():
         return
     for here in {Path.cwd().resolve(), COURSE_FILE.resolve().parent}:
-        for path in filter(Path.exists, handed_in):
-            _must_lie_apart(here, path)
-        for folder in _folders_up(here, [path.resolve() for path in handed_in]):
+        for path in filter(Path.exists, submissions):
+            _require_apart(here, path)
+        for folder in _folders_up(here, [path.resolve() for path in submissions]):
             if source := _source_in(folder):
                 raise UsageError(
                     f"{COURSE_FILE}: lies beside or below {escaped(source)}, where a student may have put "
@@ -51,7 +51,7 @@ def must_be_staff_s(*handed_in: Path) -> None:
                 )
 
 
-def must_lie_outside_of_class(submission: Path) -> None:
+def require_outside_of_class(submission: Path) -> None:
     """Refuse a course's file in another folder beside that of the only ``submission``: another student's."""
     folder = submission.resolve().parent
     here = Path.cwd().resolve()
@@ -62,30 +62,30 @@ def must_lie_outside_of_class(submission: Path) -> None:
         )
 
 
-def _must_lie_apart(here: Path, handed_in: Path) -> None:
-    meant = handed_in.resolve()
-    if here.is_relative_to(meant):
+def _require_apart(here: Path, submission: Path) -> None:
+    target = submission.resolve()
+    if here.is_relative_to(target):
         raise UsageError(
             f"{COURSE_FILE}: lies among the submissions, where a student may have put it; type the command "
             "in the course's own folder"
         )
-    around = () if meant.is_dir() else (meant.parent, handed_in.absolute().parent.resolve())
-    if any(map(here.is_relative_to, around)):
-        where = "beside" if here in around else "below the folder of"
+    parents = () if target.is_dir() else (target.parent, submission.absolute().parent.resolve())
+    if any(map(here.is_relative_to, parents)):
+        where = "beside" if here in parents else "below the folder of"
         raise UsageError(
-            f"{COURSE_FILE}: lies {where} {escaped(str(handed_in))}, where a student may have put it; move "
+            f"{COURSE_FILE}: lies {where} {escaped(str(submission))}, where a student may have put it; move "
             "what was handed in to a folder of its own, such as submissions/"
         )
 
 
-def _folders_up(here: Path, handed_in: list[Path]) -> Iterator[Path]:
+def _folders_up(here: Path, submissions: list[Path]) -> Iterator[Path]:
     """The folder and those above it, up to where a course's own folder may begin.
 
-    A course's folder holds what was handed in, or lies in a home folder.
+    A course's folder holds submissions, or lies in a home folder.
     """
     yield here
-    for folder in here.parents if handed_in else ():
-        if folder == Path.home() or any(path.is_relative_to(folder) for path in handed_in):
+    for folder in here.parents if submissions else ():
+        if folder == Path.home() or any(path.is_relative_to(folder) for path in submissions):
             return
         yield folder
 

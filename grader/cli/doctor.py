@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _wishes(options: argparse.Namespace, builds: Path | None) -> examination.ClassWishes:
     """Options that `grade` would get here: from `grader.toml`, the environment, and the options."""
-    course_file.must_be_staff_s(*filter(None, (options.out,)))
+    course_file.require_from_staff(*filter(None, (options.out,)))
     defaults = course_file.defaults()
     out = options.out or defaults.get("out")
     return examination.ClassWishes(

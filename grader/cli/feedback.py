@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     """Pack each student's report as it was written last by `grade` or `report`; 0, or 2 where none fits."""
     out = OutFolder(options.out)
     with out.unchanging():
-        stored.course_file_must_be_staff_s(out)
+        stored.require_staff_course_file(out)
         stored.must_be_whole(out, options)
         grades, identities = load_identified(out)
         must_be_of_one_version(out, grades)

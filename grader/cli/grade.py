@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
             "--only grades one submission again, and --fresh everything, with a new seed: leave one of them "
             "out"
         )
-    course_file.must_be_staff_s(options.submissions, *filter(None, (options.out,)))
+    course_file.require_from_staff(options.submissions, *filter(None, (options.out,)))
     cluster.require_cluster_options(options)
     assignment = setup.staff_assignment(options)
     if options.shard and setup.seed(options, assignment) is None:
@@ -103,19 +103,19 @@ def run(options: argparse.Namespace) -> int:
         out=options.out,
     )
     if len(download.submissions) == 1:
-        course_file.must_lie_outside_of_class(options.submissions)
+        course_file.require_outside_of_class(options.submissions)
     _say(course_file.in_words())
     if options.dry_run:
         return dry_run.show(options, assignment, download)
     download = dry_run.certain(download, skip=options.skip_unmatched)
     out = OutFolder(options.out)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         early = bool(options.cluster) and out.path.is_dir()
         if early:  # before jobs wait in a queue
-            held.enter_context(out.locked())
-        executor = held.enter_context(_executor(options, assignment, len(download.submissions)))
+            stack.enter_context(out.locked())
+        executor = stack.enter_context(_executor(options, assignment, len(download.submissions)))
         if not early:  # no folder is made where nothing can be graded
-            held.enter_context(out.locked())
+            stack.enter_context(out.locked())
         return _grade_class(options, assignment, download, executor, out)
 
 
@@ -183,50 +183,54 @@ def _grade_class(
     out: OutFolder,
 ) -> int:
     table = import_table.dump(download, import_table.path_from(out.path, options.submissions))
-    whole = download.submissions
+    whole_class = download.submissions
     if options.shard:
-        download = replace(download, submissions=options.shard.of_class(whole))
+        download = replace(download, submissions=options.shard.of_class(whole_class))
     download, identities = _pseudonymous(options, download, out)
     submissions = download.submissions
     session = session_for(out, executor.setting, assignment, _seed(options, assignment), options.shard)
-    require_submissions(submissions, options.only, whole, options.shard)
+    require_submissions(submissions, options.only, whole_class, options.shard)
     earlier = out.session()
-    anew = earlier is not None and earlier.assignment != session.assignment
-    others = others_of_class(out, submissions) if options.only and earlier is not None and not anew else ()
+    is_other = earlier is not None and earlier.assignment != session.assignment
+    others = (
+        others_of_class(out, submissions) if options.only and earlier is not None and not is_other else ()
+    )
     if earlier is not None and not options.fresh:
         _say(stored.repair_journal(out))
-    done = _graded_before(options, session, out, [submission.id for submission in submissions])
-    adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path, anew=anew)
+    earlier_grades = _graded_before(options, session, out, [submission.id for submission in submissions])
+    adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path, anew=is_other)
     hand_ins = _hand_ins(submissions, others, identities)
-    elsewhere = [(submission.id, submission.hand_in) for submission in whole] if options.shard else []
+    elsewhere = [(submission.id, submission.hand_in) for submission in whole_class] if options.shard else []
     _say(adjusting.require_applicable(adjustments, hand_ins, elsewhere, assignment))
-    written = _as_written(submissions, identities)
-    valid = still_right(tuple(written.values()), done, out, options.only)
+    stored_submissions = _as_stored(submissions, identities)
+    valid = still_right(tuple(stored_submissions.values()), earlier_grades, out, options.only)
     valid |= {grade.submission_id: grade for grade in others}
     to_grade = [submission for submission in submissions if submission.id not in valid]
     grading = executor.grade(session.seed, to_grade) if to_grade else iter(())
-    marked = adjusting.marked_before(out, adjustments, hand_ins, assignment)
-    if not done:  # nothing is forgotten where nothing can be graded
+    earlier_marks = adjusting.marked_before(out, adjustments, hand_ins, assignment)
+    if not earlier_grades:  # nothing is forgotten where nothing can be graded
         out.begin(session, own_path(assignment))
     ids = sorted(name for name, _ in hand_ins)
-    of, graded = digest_of_class(whole) if options.shard else "", {}
-    out.note_begun(ids, [submission.id for submission in to_grade], of)
-    bring_up_to_date(out, valid, done)
-    adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
+    class_digest, graded = digest_of_class(whole_class) if options.shard else "", {}
+    out.note_begun(ids, [submission.id for submission in to_grade], class_digest)
+    bring_up_to_date(out, valid, earlier_grades)
+    adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=is_other)
     if not others:
         out.write_with_names({IMPORT: table})
     if import_table.worth_saying(download):
         _say([import_table.summary(download)])
-    final = applying(adjustments, hand_ins, marked)
+    final = applying(adjustments, hand_ins, earlier_marks)
     if to_grade:
-        graded = _grade_all(options, assignment, grading, len(to_grade), out, valid.values(), final, written)
+        graded = _grade_all(
+            options, assignment, grading, len(to_grade), out, valid.values(), final, stored_submissions
+        )
     setup.say_removed(remove_others(out, ids), out.path)
     merged = valid | graded
     grades = adjusting.adjust_class(out, [merged[name] for name in ids], adjustments, identities)
     if kind_of(assignment).compiles and not others:
         write_similar(out, assignment, {submission.id: submission.source for submission in submissions})
     out.write(class_files(out, grades))
-    out.note_class(ids, of)  # the last of what is written: who is killed before is seen to be unfinished
+    out.note_class(ids, class_digest)  # the last that is written: without it the class counts as unfinished
     return _reported(options, assignment, grades, submissions, out, resumed=len(grades) - len(to_grade))
 
 
@@ -238,8 +242,8 @@ def _hand_ins(
     return own + [(grade.submission_id, identified(grade, identities).hand_in) for grade in others]
 
 
-def _as_written(submissions: Sequence[Submission], identities: Identities | None) -> dict[str, Submission]:
-    """The submissions by id as they are kept: without names where the class is anonymous."""
+def _as_stored(submissions: Sequence[Submission], identities: Identities | None) -> dict[str, Submission]:
+    """The submissions by id as they are stored: without names where the class is anonymous."""
     return {
         submission.id: replace(submission, hand_in=nameless(submission.hand_in, identities))
         for submission in submissions
@@ -328,13 +332,13 @@ def _grade_all(
     grading: Iterable[Graded],
     number: int,
     out: OutFolder,
-    done: Collection[Grade],
+    earlier_grades: Collection[Grade],
     final: Callable[[Grade], Grade],
-    written: Mapping[str, Submission],
+    stored_submissions: Mapping[str, Submission],
 ) -> dict[str, Grade]:
-    """Store grades as they are finished; say how far it is, and keep the page of them and of the ``done``.
+    """Store grades as they are finished; say how far it is, and keep the page of all grades so far.
 
-    ``final`` gives a grade what was decided about it; ``written`` are the submissions as they are stored.
+    ``final`` gives a grade what was decided about it; ``stored_submissions`` are kept with the grades.
     Gives the grades by id, without what fills the memory: their evidence.
     """
     columns = (
@@ -351,13 +355,13 @@ def _grade_all(
         verbose=options.verbose,
         every=0 if setup.is_watched(console) else progress.MINUTE,
     )
-    page = PageInProgress(out, done, len(done) + number)
+    page = PageInProgress(out, earlier_grades, len(earlier_grades) + number)
     give_back_large_blocks()
     slim, graded = Slimming(), {}
     with log, Progress(*columns, console=console, disable=not setup.is_watched(console)) as bar:
         task = bar.add_task("", total=number)
         for finished in grading:
-            submission = written[finished.grade.submission_id]
+            submission = stored_submissions[finished.grade.submission_id]
             grade = replace(final(finished.grade), hand_in=submission.hand_in)
             store(out, finished.decided(grade), submission, quoted=kind_of(assignment).compiles)
             graded[submission.id] = slim(grade)

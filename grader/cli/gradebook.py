@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     """Fill the column and say who is in one and not in the other; 2 where it is in doubt whose a row is."""
     out = OutFolder(options.out)
     with out.unchanging():
-        stored.course_file_must_be_staff_s(out)
+        stored.require_staff_course_file(out)
         stored.must_be_whole(out, options)
         grades, _ = load_identified(out)
     must_be_of_one_version(out, grades)

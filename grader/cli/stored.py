@@ -33,11 +33,11 @@ def must_be_whole(out: OutFolder, options: argparse.Namespace) -> None:
         setup.console(stderr=True).print(f"{out.path}: {unfinished}", soft_wrap=True)
 
 
-def course_file_must_be_staff_s(out: OutFolder) -> None:
+def require_staff_course_file(out: OutFolder) -> None:
     """Refuse a course's file of a student's, by where that class lies; raises UsageError."""
     if course_file.COURSE_FILE.is_file():
         submissions = import_table.submissions_of(out.path, out.stored_file(IMPORT))
-        course_file.must_be_staff_s(out.path, *filter(None, (submissions,)))
+        course_file.require_from_staff(out.path, *filter(None, (submissions,)))
 
 
 def say_of(out: OutFolder) -> None:
