@@ -59,8 +59,8 @@ def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:
     Of functions and kernels whose speed counts it holds the baseline's estimated times.
     """
     kind = kind_of(assignment)
-    asked = any("baseline" in dict(item.options) for item in assignment.rubric)
-    if not assignment.reference or not (kind.has_kernels or asked):
+    has_baseline = any("baseline" in dict(item.options) for item in assignment.rubric)
+    if not assignment.reference or not (kind.has_kernels or has_baseline):
         return handout.baselines_text(assignment, ()) if assignment.timing else ""
     from grader.kinds import pipeline  # noqa: PLC0415 - loads the emulator
 

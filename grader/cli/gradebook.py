@@ -99,8 +99,8 @@ def _say(filled: Filled, grades: Sequence[Grade], target: Path) -> None:
     )
     in_error = [grade for grade in grades if grade.verdict is Verdict.ERROR]
     errors, questions = (
-        tuple(grade.submission_id for grade in in_error if grade.is_question == asked)
-        for asked in (False, True)
+        tuple(grade.submission_id for grade in in_error if grade.is_question == is_question)
+        for is_question in (False, True)
     )
     unjudged = tuple(grade.submission_id for grade in grades if grade.skipped_points)
     for names, reason in (

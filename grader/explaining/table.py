@@ -95,6 +95,6 @@ def in_vectors(name: str) -> str:
 def tests(*ranks: Rank) -> Tests:
     """The tests of these ranks in the order of asking, each with the id of its mistake."""
     modules = [module.__name__ for module in MODULES]
-    asked = [one for one in TESTS if one.mistake.rank in ranks]
-    asked.sort(key=lambda one: modules.index(one.module))
-    return tuple((one.mistake.id, one.test) for one in asked)
+    selected = [one for one in TESTS if one.mistake.rank in ranks]
+    selected.sort(key=lambda one: modules.index(one.module))
+    return tuple((one.mistake.id, one.test) for one in selected)

@@ -138,6 +138,6 @@ def _case_grade(case: Case, evidence: CaseEvidence | None, results: tuple[CheckR
 
 def _case_verdict(case: str, results: tuple[CheckResult, ...]) -> Verdict:
     """Verdict of the output items on a case, or else of all items."""
-    seen = [(result.item.check, dict(result.case_verdicts).get(case)) for result in results]
-    outputs = {verdict for check, verdict in seen if check == "output" and verdict is not None}
-    return _overall(outputs or {verdict for _, verdict in seen if verdict is not None})
+    verdicts = [(result.item.check, dict(result.case_verdicts).get(case)) for result in results]
+    outputs = {verdict for check, verdict in verdicts if check == "output" and verdict is not None}
+    return _overall(outputs or {verdict for _, verdict in verdicts if verdict is not None})

@@ -40,7 +40,7 @@ def render(
     """
     embedded = trace_files.embedded(trace)
     shown = selected(grade, audience, released)
-    seen = shown.grade
+    shown_grade = shown.grade
     return page(
         "submission.html.j2",
         style=asset("submission.css") + (asset("watch.css") if embedded else ""),
@@ -50,7 +50,7 @@ def render(
         + (asset("among.js") if audience == "staff" else ""),
         preliminary=preliminary,
         among_where=templates_of(["among-where"])["among-where"],
-        heading=f"{seen.assignment_title}: {seen.submission_file or seen.submission_id}",
+        heading=f"{shown_grade.assignment_title}: {shown_grade.submission_file or shown_grade.submission_id}",
         audience=audience,
         who=wording.submission_label(grade),
         most_samples=MOST_SAMPLES,

@@ -213,13 +213,15 @@ def view(
 ) -> dict[str, object]:
     """Values that the template asks for; ``shown`` is what its reader is shown of the grade."""
     cases = {case.case.id: case for case in grade.evidence.cases} if grade.evidence else {}
-    seen = shown.grade
-    drawing = _Drawing(seen, sources, cases, embedded)
+    grade = shown.grade
+    drawing = _Drawing(grade, sources, cases, embedded)
     start = _start(drawing, shown)
     items = tuple(map(drawing.item, shown.items))
-    remarks = excerpts.remarks_of(_explained_findings(start, items), seen.submission_file, len(sources.lines))
+    remarks = excerpts.remarks_of(
+        _explained_findings(start, items), grade.submission_file, len(sources.lines)
+    )
     return {
-        "grade": seen,
+        "grade": grade,
         "items": items,
         "start": start,
         "advice": shown.advice,
@@ -227,13 +229,13 @@ def view(
         "rows": tuple(excerpts.rows_of(sources.lines, remarks)),
         "marked_lines": frozenset(remarks),
         "bars_of_items": tuple(_amounts(shown.items)),
-        "speed": wording.speed(seen),
-        "speedups": tuple(_speedups(seen)),
-        "shares": tuple(_shares(seen)),
-        "estimate": estimate.displayed_estimate(seen),
-        "estimated_speedups": tuple(_estimated_speedup(seen)),
-        "estimated_limits": tuple(_estimated_limits(seen)),
-        "facts": tuple(_facts(seen)),
+        "speed": wording.speed(grade),
+        "speedups": tuple(_speedups(grade)),
+        "shares": tuple(_shares(grade)),
+        "estimate": estimate.displayed_estimate(grade),
+        "estimated_speedups": tuple(_estimated_speedup(grade)),
+        "estimated_limits": tuple(_estimated_limits(grade)),
+        "facts": tuple(_facts(grade)),
     }
 
 

@@ -158,5 +158,5 @@ def test_without_a_budget_or_with_a_failure_of_ours_nothing_is_reported(
         further_runs.Budget(),
     )
     assert attempts.smallest("x") == ()
-    spent = replace(attempts, budget=further_runs.Budget(left=0))
+    spent = replace(attempts, budget=further_runs.Budget(work_left=0))
     assert not spent.fails((1, 1, 1))

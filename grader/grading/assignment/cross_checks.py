@@ -89,13 +89,15 @@ def _repeated_case_ids(draft: Draft) -> Iterator[Flaw]:
 
 
 def _repeated_item_ids(draft: Draft) -> Iterator[Flaw]:
-    seen: dict[str, int] = {}
+    indices: dict[str, int] = {}
     for index, item in enumerate(draft.rubric):
-        if item and item.id in seen:
-            message = f"expected an `id` of its own; `{item.id}` is that of rubric[{seen[item.id]}] already"
+        if item and item.id in indices:
+            message = (
+                f"expected an `id` of its own; `{item.id}` is that of rubric[{indices[item.id]}] already"
+            )
             yield Flaw(("rubric", index, "id"), message)
         elif item:
-            seen[item.id] = index
+            indices[item.id] = index
 
 
 def _unknown_needs(draft: Draft) -> Iterator[Flaw]:
@@ -365,14 +367,14 @@ def _setting_flaws(name: str, setting: SettingPart) -> Iterator[Flaw]:
 
 
 def _repeated_ids(draft: Draft) -> Iterator[Flaw]:
-    seen: dict[str, int] = {}
+    indices: dict[str, int] = {}
     for index, question in enumerate(draft.questions):
-        if question and question.id in seen:
-            other = f"questions[{seen[question.id]}]"
+        if question and question.id in indices:
+            other = f"questions[{indices[question.id]}]"
             message = f"expected an `id` of its own; `{question.id}` is that of {other} already"
             yield Flaw(("questions", index, "id"), message)
         elif question:
-            seen[question.id] = index
+            indices[question.id] = index
 
 
 def _flaws_of_question(index: int, question: QuestionPart, setting: SettingPart) -> Iterator[Flaw]:

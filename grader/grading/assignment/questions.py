@@ -172,8 +172,10 @@ def answers_interface(file: AnswersFile) -> AnswersInterface:
 
 def question_cases(file: AnswersFile) -> tuple[CasePlan, ...]:
     """A case for each question, as visible as the item that asks for it: a verdict alone is information."""
-    seen = {name: item.visibility for item in file.rubric for name in item.named_cases}
-    return tuple(CasePlan(q.id, (), (), seen.get(q.id, Visibility.VISIBLE), "") for q in file.questions)
+    visibilities = {name: item.visibility for item in file.rubric for name in item.named_cases}
+    return tuple(
+        CasePlan(q.id, (), (), visibilities.get(q.id, Visibility.VISIBLE), "") for q in file.questions
+    )
 
 
 def _setting_record(name: str, part: SettingPart) -> Setting:

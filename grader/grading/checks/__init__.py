@@ -102,8 +102,8 @@ def results_for_student(rubric: tuple[RubricItem, ...], evidence: Evidence) -> t
 
 def _with_errors_of_compiler(results: tuple[CheckResult, ...], evidence: Evidence) -> tuple[CheckResult, ...]:
     """The results, of which the first says why nothing was built where no item asks for just that."""
-    asked = any(result.item.check == CompileCheck.name for result in results)
-    if asked or evidence.build.ok or evidence.build.error or not results:
+    judges_build = any(result.item.check == CompileCheck.name for result in results)
+    if judges_build or evidence.build.ok or evidence.build.error or not results:
         return results
     first, *others = results
     return (replace(first, findings=evidence.build.findings), *others)

@@ -134,9 +134,9 @@ def error_result(item: RubricItem, reason: str) -> CheckResult:
 
 def question_in(cases: Iterable[CaseEvidence]) -> str:
     """Request of a program that kept cases from being judged; of hidden ones nothing that it chose."""
-    asked = [case for case in cases if case.question]
-    shown = next((case.question for case in asked if is_visible(case)), "")
-    return shown or (text_of("question-hidden") if asked else "")
+    questions = [case for case in cases if case.question]
+    shown = next((case.question for case in questions if is_visible(case)), "")
+    return shown or (text_of("question-hidden") if questions else "")
 
 
 def question_result(item: RubricItem, reason: str) -> CheckResult:

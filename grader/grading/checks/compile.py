@@ -33,8 +33,8 @@ class CompileCheck(Check):
         if build.ok:
             findings = (*build.warnings, *_instance_finding(build))
             return CheckResult(self.item, Verdict.PASS, FULL, _pass_message(build), findings=findings)
-        reached = bool(build.toolkit)  # what the staff advise is about errors of a compiler
-        hint = self.item.hint if reached else ""
+        has_compiled = bool(build.toolkit)  # what the staff advise is about errors of a compiler
+        hint = self.item.hint if has_compiled else ""
         return CheckResult(
             self.item, Verdict.FAIL, NOTHING, _fail_message(build), hint=hint, findings=build.findings
         )

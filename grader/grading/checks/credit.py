@@ -102,7 +102,7 @@ def speedup_limit(threshold: Threshold, solution: float) -> SpeedupLimit:
 class CreditStep(NamedTuple):
     """A speedup that is asked for on this device, and the share of the points that it earns."""
 
-    asked: SpeedupLimit
+    limit: SpeedupLimit
     credit: Fraction
     threshold: Threshold
 

@@ -319,12 +319,12 @@ def _wrong_output(judged: CaseVerdict) -> Finding:
 
 def _mistakes(failing: tuple[CaseVerdict, ...]) -> Iterator[Finding]:
     """Mistakes that explain outputs, the one that is reported first; with the case where it is visible."""
-    seen = set()
+    explanations = set()
     quoted = _to_quote(failing)
     for judged in sorted(failing, key=lambda case: (case is not quoted, not case.visible)):
         for comparison in judged.case.comparisons:
-            if comparison.explanation and comparison.explanation not in seen:
-                seen.add(comparison.explanation)
+            if comparison.explanation and comparison.explanation not in explanations:
+                explanations.add(comparison.explanation)
                 case = judged.case.case.id if is_visible(judged.case) else ""
                 details = (("mistake", comparison.mistake),)
                 yield Finding(FindingKind.MISTAKE, comparison.explanation, case=case, details=details)

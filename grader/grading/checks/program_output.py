@@ -105,7 +105,7 @@ class LineChange:
 
     line: int
     expected: str | None
-    got: str | None
+    actual: str | None
 
 
 def line_changes(expected: Sequence[str], actual: Sequence[str]) -> tuple[LineChange, ...]:
@@ -163,16 +163,16 @@ def _likeness(first: str, second: str) -> int:
 def headline(changes: Sequence[LineChange], expected: int, actual: int, name: str) -> str:
     """Headline for the first changes, with numbers of lines: `line 3 of the file `a` is not as expected`."""
     first = changes[0]
-    if first.got is None:
+    if first.actual is None:
         if first.line > actual:
             return text_of("lines-missing-at-end", count=expected - actual, name=name)
-        alike = takewhile(lambda change: change.got is None and change.line == first.line, changes)
+        alike = takewhile(lambda change: change.actual is None and change.line == first.line, changes)
         return text_of("lines-missing", count=len(tuple(alike)), line=first.line, name=name)
     if first.expected is None and first.line > expected:
         return text_of("lines-too-many", count=actual - expected, name=name)
     if first.expected is None:
         return text_of("line-too-many", line=first.line, name=name)
-    return text_of(_how_it_differs(first.expected, first.got), line=first.line, name=name)
+    return text_of(_how_it_differs(first.expected, first.actual), line=first.line, name=name)
 
 
 def _how_it_differs(expected: str, actual: str) -> str:
@@ -195,14 +195,14 @@ def change_rows(changes: Sequence[LineChange]) -> tuple[str, ...]:
 
 
 def _rows_of_change(change: LineChange) -> Iterator[str]:
-    if change.got is None:
+    if change.actual is None:
         yield text_of("row-missing", line=change.line, text=_quoted_line(change.expected or ""))
     elif change.expected is None:
-        yield text_of("row-too-many", line=change.line, text=_quoted_line(change.got))
+        yield text_of("row-too-many", line=change.line, text=_quoted_line(change.actual))
     else:
-        position = _equal_at_start(change.expected, change.got)
+        position = _equal_at_start(change.expected, change.actual)
         expected, _ = window(change.expected, position)
-        actual, caret = window(change.got, position)
+        actual, caret = window(change.actual, position)
         labels = text_of("row-expected"), text_of("row-got")
         room = max(map(len, labels))
         yield text_of("row", line=change.line)

@@ -62,8 +62,8 @@ def has_hidden_cases(evidence: Evidence) -> bool:
 
 def visible_part(evidence: Evidence) -> Evidence:
     """The evidence as it were if there were no hidden cases."""
-    seen = evidence.visible_structures
-    structures = evidence.structures if seen is None else seen
+    visible = evidence.visible_structures
+    structures = evidence.structures if visible is None else visible
     return replace(evidence, cases=tuple(filter(is_visible, evidence.cases)), structures=structures)
 
 

@@ -170,7 +170,7 @@ class SpeedupCheck(Check):
     def _judge_timing(self, timing: Timing, speedup: Ratio) -> CheckResult:
         solution = timing.solution.median if timing.solution else 0.0
         steps = credit_steps(self.credit(), solution)
-        earned = highest_credit(step for step in steps if not speedup.high < step.asked.value)
+        earned = highest_credit(step for step in steps if not speedup.high < step.limit.value)
         full = earned == FULL
         findings = () if full else (Finding(FindingKind.SLOW, _against_others(timing), witnesses=("gpu",)),)
         return CheckResult(
@@ -211,11 +211,11 @@ def _message(timing: Timing, speedup: Ratio, steps: tuple[CreditStep, ...], earn
     """The speedup with its interval, what was asked for, and where the doubt counted for the student."""
     last = steps[-1]
     above = min((step for step in steps if step.credit > earned), key=lambda s: s.credit, default=last)
-    certain = highest_credit(step for step in steps if speedup.low >= step.asked.value)
+    certain = highest_credit(step for step in steps if speedup.low >= step.limit.value)
     doubtful = next(step for step in steps if step.credit == earned) if earned > certain else None
     quoted = (above, last, *((doubtful,) if doubtful else ()))
     measured = (speedup.median, speedup.low, speedup.high)
-    places = decimals(measured, [step.asked for step in quoted])
+    places = decimals(measured, [step.limit for step in quoted])
     median, low, high = (f"{value:.{places}f}" for value in measured)
     fast = text_of(
         "as-fast",
@@ -232,7 +232,7 @@ def _message(timing: Timing, speedup: Ratio, steps: tuple[CreditStep, ...], earn
         parts.append(text_of("asked-for-share", speedup=_speedup_text(above, timing, places), share=share))
     parts.append(text_of("asked-for-full", speedup=_speedup_text(last, timing, places)))
     if doubtful is not None:
-        parts.append(text_of("asked-in-doubt", speedup=doubtful.asked.text(places)))
+        parts.append(text_of("asked-in-doubt", speedup=doubtful.limit.text(places)))
     return "; ".join(parts)
 
 
@@ -249,7 +249,7 @@ def _times(timing: Timing) -> str:
 
 def _speedup_text(step: CreditStep, timing: Timing, places: int) -> str:
     """`1.25`, or `1.37 (0.9 of the model solution's 1.52)`."""
-    text, threshold = step.asked.text(places), step.threshold
+    text, threshold = step.limit.text(places), step.threshold
     if threshold.fixed or not threshold.of_solution or timing.solution is None:
         return text
     share = f"{float(threshold.of_solution):.10g}"
@@ -368,7 +368,7 @@ def _estimate_trouble(estimate: Estimate, baseline: str, steps: Steps) -> str:
 def _judge_ratio(
     item: RubricItem, steps: tuple[CreditStep, ...], estimate: Estimate, ratio: Ratio
 ) -> CheckResult:
-    earned = highest_credit(step for step in steps if ratio.low >= step.asked.value)
+    earned = highest_credit(step for step in steps if ratio.low >= step.limit.value)
     full = earned == FULL
     return CheckResult(
         item,
@@ -387,7 +387,7 @@ def _estimated_message(
     last = steps[-1]
     above = min((step for step in steps if step.credit > earned), key=lambda step: step.credit, default=last)
     ends = (ratio.median, ratio.low, ratio.high)
-    places = decimals(ends, [step.asked for step in (above, last)], FEWEST_ESTIMATED)
+    places = decimals(ends, [step.limit for step in (above, last)], FEWEST_ESTIMATED)
     median, low, high = (f"{value:.{places}f}" for value in ends)
     shape = wording.sizes(estimate.shape)
     fast = text_of(
@@ -403,8 +403,8 @@ def _estimated_message(
     parts = [fast]
     if above is not last:
         share = wording.plain_percent(above.credit)
-        parts.append(text_of("asked-for-share", speedup=above.asked.text(places), share=share))
-    parts.append(text_of("asked-for-full", speedup=last.asked.text(places)))
-    if earned < above.credit and ratio.high >= above.asked.value:
-        parts.append(text_of("asked-in-doubt-estimated", speedup=above.asked.text(places)))
+        parts.append(text_of("asked-for-share", speedup=above.limit.text(places), share=share))
+    parts.append(text_of("asked-for-full", speedup=last.limit.text(places)))
+    if earned < above.credit and ratio.high >= above.limit.value:
+        parts.append(text_of("asked-in-doubt-estimated", speedup=above.limit.text(places)))
     return "; ".join(parts)

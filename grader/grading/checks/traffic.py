@@ -196,7 +196,7 @@ class TrafficCheck(Check):
             return case.counters
         if not self.kernel:
             return case.counters if case.kernels else None
-        return next((moved.counters for moved in case.kernels if moved.kernel == self.kernel), None)
+        return next((kernel.counters for kernel in case.kernels if kernel.kernel == self.kernel), None)
 
     def _never_launched(self, cases: tuple[CaseEvidence, ...]) -> CheckResult:
         """The result where a right answer comes from no launch of the kernel."""
@@ -206,9 +206,9 @@ class TrafficCheck(Check):
 
     def _sums(self, cases: tuple[CaseEvidence, ...]) -> Sums:
         """The metric over some cases; raises ArithmeticProblem where ``of`` has no value for one."""
-        moved = [self._counters(case) or Counters() for case in cases]
+        of_cases = [self._counters(case) or Counters() for case in cases]
         return Sums(
-            sum(getattr(counters, self.metric) for counters in moved),
+            sum(getattr(counters, self.metric) for counters in of_cases),
             sum(map(self._compared_with, cases), Fraction(0)),
         )
 
@@ -267,10 +267,10 @@ class TrafficCheck(Check):
             return []
         looked_at = ((case, *self._lines(case, evidence)) for case in cases if is_visible(case))
         case, file, lines = next((entry for entry in looked_at if entry[2]), (None, "", ()))
-        moved = case and self._counters(case)
-        if case is None or moved is None:
+        counters = case and self._counters(case)
+        if case is None or counters is None:
             return []
-        total = getattr(moved, self.metric)
+        total = getattr(counters, self.metric)
         verb, unit = self._verb(), text_of(METRICS[self.metric][1])
         findings = []
         amounts = sorted(((getattr(line, self.metric), line) for line in lines), key=lambda pair: -pair[0])
@@ -288,8 +288,8 @@ class TrafficCheck(Check):
         """The student's file, and what each line of the kernels moved that the item looks at."""
         if case.program is None:
             return next((structure.file for _, structure in evidence.structures), ""), case.lines
-        chosen = [moved for moved in case.kernels if self.kernel in (None, moved.kernel)]
-        return next((moved.file for moved in chosen), ""), tuple(line for m in chosen for line in m.lines)
+        chosen = [kernel for kernel in case.kernels if self.kernel in (None, kernel.kernel)]
+        return next((kernel.file for kernel in chosen), ""), tuple(line for m in chosen for line in m.lines)
 
     def _earned(self, ratio: Fraction) -> Fraction:
         """The share of the points that a ratio earns."""
@@ -307,7 +307,7 @@ class TrafficCheck(Check):
         any, the visible ones are reported by themselves, and of all together only the side of a limit.
         """
         verb, unit = self._verb(), text_of(METRICS[self.metric][1])
-        asked = self._requirement(self._earned(sums.ratio))
+        requirement = self._requirement(self._earned(sums.ratio))
         if not hidden:
             return text_of(
                 "traffic",
@@ -316,13 +316,13 @@ class TrafficCheck(Check):
                 amount=sums.submission,
                 compared=self._compared(sums),
                 share=self._share(sums),
-                asked=asked,
+                asked=requirement,
             )
         overall = self._overall(sums.ratio)
         if len(self._limits()) == 1:  # what is asked is said there
-            asked = ""
+            requirement = ""
         if not shown.baseline:
-            return text_of("traffic-hidden", verb=verb, share=overall, whole=self._whole(), asked=asked)
+            return text_of("traffic-hidden", verb=verb, share=overall, whole=self._whole(), asked=requirement)
         return text_of(
             "traffic-with-hidden",
             verb=verb,
@@ -331,7 +331,7 @@ class TrafficCheck(Check):
             compared=self._compared(shown),
             share=self._share(shown),
             overall=overall,
-            asked=asked,
+            asked=requirement,
         )
 
     def _verb(self) -> str:

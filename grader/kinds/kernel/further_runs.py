@@ -99,11 +99,11 @@ def with_smallest(
 
 @mutable
 class Budget:
-    """Work and cases that are left of the budget, and the results of what was spent."""
+    """Work and cases that are left of the budget, and the smallest shapes so far."""
 
-    left: int = WORK
+    work_left: int = WORK
     cases: int = MOST_CASES
-    seen: SmallestShapes = field(default_factory=SmallestShapes)
+    shapes: SmallestShapes = field(default_factory=SmallestShapes)
 
 
 @frozen
@@ -118,7 +118,7 @@ class Attempts:
 
     def smallest(self, mistake: str) -> Named[int]:
         """Smallest shape seen to fail; empty where none is smaller, or enough cases were made smaller."""
-        return self.budget.seen.of(self.case, mistake, self._searched)
+        return self.budget.shapes.of(self.case, mistake, self._searched)
 
     def _searched(self, sizes: Sizes) -> Sizes | None:
         if self.budget.cases <= 0:
@@ -130,19 +130,19 @@ class Attempts:
     def example(self, shape: Named[int]) -> tuple[ExampleArray, ...]:
         """The numbers of a run at this shape, which is run for them if it is small and was not run before."""
         sizes = tuple(size for _, size in shape)
-        if self.budget.seen.example(self.case, shape) is None and math.prod(sizes) <= MOST_NUMBERS:
+        if self.budget.shapes.example(self.case, shape) is None and math.prod(sizes) <= MOST_NUMBERS:
             self.fails(sizes)
-        return self.budget.seen.example(self.case, shape) or ()
+        return self.budget.shapes.example(self.case, shape) or ()
 
     def fails(self, sizes: Sizes) -> bool:
         """True if some output is wrong at these sizes; False if that is unknown, or the budget is spent."""
-        if self.budget.left <= 0:
+        if self.budget.work_left <= 0:
             return False
-        self.budget.left -= LEAST
+        self.budget.work_left -= LEAST
         try:
             return self._is_wrong(at_sizes(self.case, sizes))
         except OracleStoppedError:
-            self.budget.left = 0
+            self.budget.work_left = 0
             return False
         except Exception:  # noqa: BLE001 - a shape that the oracle or the launch does not take is no smaller one
             log_swallowed("running a smaller shape")
@@ -154,8 +154,8 @@ class Attempts:
         if isinstance(launch, Finding):
             return False
         arguments_of_case = arguments(self.assignment, self.kernel.build, case, self.oracle)
-        run = self.kernel.again(launch, arguments_of_case, max(1, self.budget.left))
-        self.budget.left -= run.work
+        run = self.kernel.again(launch, arguments_of_case, max(1, self.budget.work_left))
+        self.budget.work_left -= run.work
         if not run.completed:
             return False
         read = {
@@ -169,7 +169,7 @@ class Attempts:
         arrays = example_of(
             arguments_of_case, read, [(name, output, *expected[name]) for name, output in run.outputs]
         )
-        self.budget.seen.keep_example(case, arrays)
+        self.budget.shapes.keep_example(case, arrays)
         return True
 
 

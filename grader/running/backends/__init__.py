@@ -229,19 +229,19 @@ def usable_gpus(choice: str) -> tuple[tuple[Gpu, ...], str]:
         return (), ""
     from grader.toolchain.gpu import devices  # noqa: PLC0415 - where it is not asked for, nothing is loaded
 
-    required, asked = must_use_gpu(choice), f"--backend {choice}"
+    required, option = must_use_gpu(choice), f"--backend {choice}"
     missing = devices.missing_libraries()
     visible = () if "nvidia-ml-py" in missing else devices.visible(devices.find_gpus())
     if required and missing:
-        raise ToolMissing(f"{asked} needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
+        raise ToolMissing(f"{option} needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
     if required and not visible:
-        raise UsageError(f"{asked}: no NVIDIA GPU was found here; `grader doctor` says what is missing")
+        raise UsageError(f"{option}: no NVIDIA GPU was found here; `grader doctor` says what is missing")
     fit = tuple(gpu for gpu in visible if not devices.unfit(gpu))
     if not visible or (fit and not missing):
         return fit, ""
     why = f"{missing[0]} is missing; {devices.HOW_TO_GET_CUPY}" if missing else devices.unfit(visible[0])
     if required:
-        raise ToolMissing(f"{asked}: {visible[0].name}: {why}")
+        raise ToolMissing(f"{option}: {visible[0].name}: {why}")
     return (), f"{visible[0].name}: {why}"
 
 

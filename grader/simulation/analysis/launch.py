@@ -112,8 +112,8 @@ def _boundary(c: Cover) -> Steps:
 
 def _bytes(c: Cover, times: int, name: str) -> Steps:
     total = c.elements * times * c.element_bytes
-    moved = step(name, times=times, size=c.element_bytes, elements=c.elements, total=total)
-    return *_elements(c), moved
+    traffic = step(name, times=times, size=c.element_bytes, elements=c.elements, total=total)
+    return *_elements(c), traffic
 
 
 def _warps(c: Cover) -> Steps:
@@ -131,10 +131,17 @@ def _intensity(c: Cover) -> Fraction:
 
 
 def _intensity_steps(c: Cover) -> Steps:
-    moved = (c.reads + c.writes) * c.element_bytes
+    bytes_moved = (c.reads + c.writes) * c.element_bytes
     return (
-        step("work-of-each", work=c.work, reads=c.reads, writes=c.writes, size=c.element_bytes, moved=moved),
-        step("intensity", work=c.work, moved=moved, value=number_text(_intensity(c))),
+        step(
+            "work-of-each",
+            work=c.work,
+            reads=c.reads,
+            writes=c.writes,
+            size=c.element_bytes,
+            moved=bytes_moved,
+        ),
+        step("intensity", work=c.work, moved=bytes_moved, value=number_text(_intensity(c))),
     )
 
 

@@ -247,11 +247,13 @@ def _flops(p: Product) -> Steps:
 
 
 def _intensity(p: Product) -> Steps:
-    total, moved = 2 * p.products, 4 * p.loads
+    total, bytes_moved = 2 * p.products, 4 * p.loads
     return (
         step("needed-flops", m=p.m, n=p.n, k=p.k, total=total),
         *_load_bytes(p),
-        step("flops-by-bytes", total=total, moved=moved, value=number_text(Fraction(total, moved))),
+        step(
+            "flops-by-bytes", total=total, moved=bytes_moved, value=number_text(Fraction(total, bytes_moved))
+        ),
     )
 
 

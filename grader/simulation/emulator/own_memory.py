@@ -55,7 +55,7 @@ class OwnMemory:
 
     def _of_roots(self, address: Operand) -> Holder:
         holders: set[Holder] = set()
-        todo, seen = [address], set()
+        todo, visited = [address], set()
         while todo:
             operand = todo.pop()
             if isinstance(operand, Address):
@@ -64,8 +64,8 @@ class OwnMemory:
                 holders.add(Holder.OWN if operand.name in self._local else Holder.COMMON)
             elif isinstance(operand, Tuple):
                 return Holder.UNKNOWN
-            elif isinstance(operand, Register) and operand.name not in seen:
-                seen.add(operand.name)
+            elif isinstance(operand, Register) and operand.name not in visited:
+                visited.add(operand.name)
                 for instruction in self._definitions.get(operand.name, []):
                     if not self._is_followed(instruction):
                         return Holder.UNKNOWN

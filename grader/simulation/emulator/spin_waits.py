@@ -325,14 +325,14 @@ class _Waiting:
         }
         if block in setting:
             return True
-        seen, todo = {block}, [block]
+        visited, todo = {block}, [block]
         while todo:
             reached = todo.pop()
             if reached == self.loop.header:
                 return False
             for before in flow.predecessors[reached]:
-                if before in self.loop.blocks and before not in seen and before not in setting:
-                    seen.add(before)
+                if before in self.loop.blocks and before not in visited and before not in setting:
+                    visited.add(before)
                     todo.append(before)
         return True
 
@@ -404,9 +404,9 @@ class _Waiting:
 
     def _counter(self, guard: Register | None) -> Counter | None:
         """The counter that a predicate compares."""
-        seen: set[str] = set()
-        while guard is not None and guard.name not in seen:
-            seen.add(guard.name)
+        visited: set[str] = set()
+        while guard is not None and guard.name not in visited:
+            visited.add(guard.name)
             definitions = self.definitions.get(guard.name, [])
             if len(definitions) != 1:
                 return None

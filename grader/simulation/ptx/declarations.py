@@ -188,8 +188,8 @@ def _combined(token: Token, left: Constant, right: Constant) -> Constant:
         return Whole(int(all(both) if symbol == "&&" else any(both)))
     if symbol in ("<<", ">>"):
         amount = b.value % _BITS
-        moved = a.value << amount if symbol == "<<" else a.value >> amount
-        return _wrapped(moved, signed=a.signed)
+        shifted = a.value << amount if symbol == "<<" else a.value >> amount
+        return _wrapped(shifted, signed=a.signed)
     if symbol in ("/", "%") and b.value == 0:
         raise PtxSyntaxError(f"PTX line {token.line}: a constant expression divides by zero")
     signed = a.signed and b.signed and symbol != "%"

@@ -137,13 +137,13 @@ class Flow:
 
         It must not pass the place ``barring``, which is just before the instruction of that index.
         """
-        goals, seen = set(targets), set()
+        goals, visited = set(targets), set()
         todo = [first for source in sources for first in self._after(source)]
         while todo:
             first = todo.pop()
-            if first in seen:
+            if first in visited:
                 continue
-            seen.add(first)
+            visited.add(first)
             block = self.block_of[first]
             for at in range(first, self.starts[block + 1]):
                 if at == barring:

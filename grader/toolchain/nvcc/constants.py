@@ -186,7 +186,7 @@ def macros_taken_back(source: bytes, names: Collection[str]) -> dict[str, int]:
     """The last values of macros that the source defines as numbers and undefines before its end."""
     cpp = CppText(source.decode(errors="replace"))
     values: dict[str, int] = {}
-    gone: set[str] = set()
+    undefined: set[str] = set()
     for node in cpp.nodes("preproc_def", "preproc_call") if b"undef" in source else ():
         is_definition = node.type == "preproc_def"
         words = cpp.of(node.child_by_field_name("name" if is_definition else "argument")).split()
@@ -195,14 +195,14 @@ def macros_taken_back(source: bytes, names: Collection[str]) -> dict[str, int]:
             continue
         if not is_definition:
             if cpp.of(node.child_by_field_name("directive")).endswith("undef"):
-                gone.add(name)
+                undefined.add(name)
             continue
-        gone.discard(name)
+        undefined.discard(name)
         text = cpp.of(node.child_by_field_name("value")).split("//")[0].replace("\\\n", " ")
         value = number(text, values)
         if value is not None:
             values[name] = value
-    return {name: values[name] for name in gone if name in values}
+    return {name: values[name] for name in undefined if name in values}
 
 
 def number(text: str, names: Mapping[str, int]) -> int | None:

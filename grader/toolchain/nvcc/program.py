@@ -168,11 +168,11 @@ def _compiled_and_linked(
     called: Caller | None = None
     names: tuple[str, ...] = ()
     arrays: Named[str] = ()
-    asked = interface.called_function
-    if asked is not None:
-        called = _caller(compiler, tools, asked, parts[0].compiled.code)
-        names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], asked)
-        arrays = student_names(asked.parameters, names)
+    called_function = interface.called_function
+    if called_function is not None:
+        called = _caller(compiler, tools, called_function, parts[0].compiled.code)
+        names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], called_function)
+        arrays = student_names(called_function.parameters, names)
     build = Build(
         ok=True,
         warnings=tuple(w for p in parts for w in diagnostics.warnings(p.compiled.messages, p.compiler.files)),

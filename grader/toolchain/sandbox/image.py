@@ -125,8 +125,8 @@ def thin_image(
         )
     with using(client) as engine:
         thin = find_image(THIN, engine) or _import_thin(engine)
-    seen = _outermost((*_host_paths(), *mounts))
-    return replace(thin, equipment=equipment, mounts=seen, environment=environment)
+    visible = _outermost((*_host_paths(), *mounts))
+    return replace(thin, equipment=equipment, mounts=visible, environment=environment)
 
 
 def verify(image: SandboxImage, client: DockerClient | None = None) -> str:

@@ -51,8 +51,8 @@ def test_any_two_texts_can_be_distinguished(expected: list[str], got: list[str])
 def test_changes_lead_from_one_text_to_the_other(expected: list[str], got: list[str]) -> None:
     """Every expected line is there or reported, and so is every line that came, each with its number."""
     found = line_changes(expected, got)
-    named = {change.line for change in found if change.got is not None}
-    assert all(got[change.line - 1] == change.got for change in found if change.got is not None)
+    named = {change.line for change in found if change.actual is not None}
+    assert all(got[change.line - 1] == change.actual for change in found if change.actual is not None)
     same = [line for number, line in enumerate(got, start=1) if number not in named]
     reported = [change.expected for change in found if change.expected is not None]
     assert sorted([*same, *reported]) == sorted(expected)

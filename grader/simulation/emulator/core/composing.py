@@ -63,8 +63,8 @@ def _insert_field(low: Lowering, ins: Instruction) -> None:
     a, b = (low.read(operand, kind) for operand in ins.operands[1:3])
     start, length = (low.read(operand, "u32") for operand in ins.operands[3:])
     mask = low.helper(f"mask_of_field_{bits}", kind, start, length)
-    moved = low.helper(f"moved_to_{bits}", kind, a, start)
-    low.emit(f"merged_{bits}", dst=low.destination(ins.operands[0], WIDTH[kind]), reads=(b, moved, mask))
+    shifted = low.helper(f"moved_to_{bits}", kind, a, start)
+    low.emit(f"merged_{bits}", dst=low.destination(ins.operands[0], WIDTH[kind]), reads=(b, shifted, mask))
 
 
 def _by_table(low: Lowering, ins: Instruction) -> None:

@@ -50,10 +50,10 @@ def compute(low: Lowering, ins: Instruction) -> None:
 def _calculate(low: Lowering, ins: Instruction) -> None:
     """Lower arithmetic: one operation, and what `.sat`, `.relu` and `.ftz` ask of floats beside it."""
     *words, kind = ins.modifiers
-    asked = (
+    finishing = (
         frozenset(words) & _FINISHING if kind[0] in "bf" and kind not in ("b32", "b64") else frozenset[str]()
     )
-    others = tuple(word for word in words if word not in asked)
+    others = tuple(word for word in words if word not in finishing)
     form = (
         halves.half_form(ins.opcode, frozenset(others), kind)
         if kind in halves.TYPES
@@ -62,9 +62,9 @@ def _calculate(low: Lowering, ins: Instruction) -> None:
     if form is None:
         raise NotLoweredError(ins.name)
     if ins.opcode == "setp":
-        _compare(low, ins, form, asked)
+        _compare(low, ins, form, finishing)
     else:
-        _plain(low, form, ins.operands, flops_of(ins), _Finish(kind, asked))
+        _plain(low, form, ins.operands, flops_of(ins), _Finish(kind, finishing))
 
 
 _FINISHING = frozenset({"ftz", "sat", "relu"})
@@ -187,12 +187,12 @@ def _select(low: Lowering, ins: Instruction) -> None:
     _plain(low, CoreForm(name, kind, (kind, kind, "pred")), ins.operands)
 
 
-def _compare(low: Lowering, ins: Instruction, form: CoreForm, asked: frozenset[str]) -> None:
+def _compare(low: Lowering, ins: Instruction, form: CoreForm, finishing: frozenset[str]) -> None:
     destination, *sources = ins.operands
     logic = next((word for word in ins.modifiers if word in ("and", "or", "xor")), "")
-    if not asked <= {"ftz"} or len(sources) != 2 + bool(logic):
+    if not finishing <= {"ftz"} or len(sources) != 2 + bool(logic):
         raise NotLoweredError(ins.name)
-    reads = _operands(low, form, (sources[0], sources[1]), _Finish(ins.modifiers[-1], asked))
+    reads = _operands(low, form, (sources[0], sources[1]), _Finish(ins.modifiers[-1], finishing))
     if not logic and not isinstance(destination, Pair):
         low.emit(form.name, dst=low.destination(destination, 0), reads=reads)
         return

@@ -63,9 +63,9 @@ def reassociate(
             first = single.get(inner)
             if first is None or first.name != "add_64" or len(readers[inner]) != 1 or not is_invariant(outer):
                 continue
-            kept, moved = sorted(first.reads, key=is_invariant, reverse=True)
-            if is_invariant(kept) and not is_invariant(moved) and moved in single:
-                first.reads, op.reads = (kept, outer), (inner, moved)
+            invariant, varying = sorted(first.reads, key=is_invariant, reverse=True)
+            if is_invariant(invariant) and not is_invariant(varying) and varying in single:
+                first.reads, op.reads = (invariant, outer), (inner, varying)
                 break
 
 

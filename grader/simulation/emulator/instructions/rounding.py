@@ -173,7 +173,7 @@ def narrowed(value: Value, target: np.dtype[np.floating], mode: str) -> Value:
 
 
 def stepped(high: Value, error: Value, mode: str) -> Value:
-    """``high``, the nearest number, moved to its neighbour where the mode asks for the other side.
+    """``high``, the nearest number, or its neighbour where the mode asks for the other side.
 
     An infinite operand makes the error NaN: there is nothing to correct.
     """
@@ -182,8 +182,8 @@ def stepped(high: Value, error: Value, mode: str) -> Value:
     down, up = high.dtype.type(-np.inf), high.dtype.type(np.inf)
     below = (error < 0) & ((mode == "rm") | ((mode == "rz") & (high > 0)))
     above = (error > 0) & ((mode == "rp") | ((mode == "rz") & (high < 0)))
-    moved = np.where(below, np.nextafter(high, down), np.where(above, np.nextafter(high, up), high))
-    return moved[()]
+    neighbour = np.where(below, np.nextafter(high, down), np.where(above, np.nextafter(high, up), high))
+    return neighbour[()]
 
 
 def to_odd(total: Value, error: Value) -> Value:
@@ -191,8 +191,8 @@ def to_odd(total: Value, error: Value) -> Value:
     bits = total.view(np.uint64)
     step = (error != 0) & np.isfinite(error) & ((bits & np.uint64(1)) == 0)
     away = (error > 0) == (total > 0)
-    moved = np.where(away, bits + np.uint64(1), bits - np.uint64(1))
-    return np.where(step, moved, bits).view(np.float64)[()]
+    neighbour = np.where(away, bits + np.uint64(1), bits - np.uint64(1))
+    return np.where(step, neighbour, bits).view(np.float64)[()]
 
 
 def two_sum(a: Value, b: Value) -> tuple[Value, Value]:

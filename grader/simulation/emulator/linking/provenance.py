@@ -70,14 +70,15 @@ Origins: TypeAlias = "frozenset[Origin] | None"
 class _Rule(NamedTuple):
     """Rule that makes a definition of ``to`` of nodes: of their ``sum``, else of any one of them.
 
-    ``origins`` are the origins that it has in any case; ``lost``: another part of it is unknown. One that
-    ``leaves`` a function is unknown if it lies in its frame: the next frame may be one of the same function.
+    ``origins`` are the origins that it has in any case; ``is_partial``: another part of it is unknown. One
+    that ``leaves`` a function is unknown if it lies in its frame: the next frame may be one of the same
+    function.
     """
 
     to: Node
     nodes: tuple[Node, ...] = ()
     origins: frozenset[Origin] = frozenset()
-    lost: bool = False
+    is_partial: bool = False
     sum: bool = False
     leaves: bool = False
     begins: int | None = None
@@ -108,7 +109,7 @@ class Provenance:
             if function.defined:
                 self._functions[function.name] = function
         rules = [rule for function in self._functions.values() for rule in self._rules(function)]
-        rules += [_Rule((f.name, v.name), lost=True) for f in self._named() for v in f.parameters]
+        rules += [_Rule((f.name, v.name), is_partial=True) for f in self._named() for v in f.parameters]
         changing = True
         while changing:
             changing = False
@@ -140,7 +141,7 @@ class Provenance:
         """The origins as far as they are known; none at all where nothing is known yet."""
         values = [self._values.get(node, frozenset()) for node in rule.nodes]
         origins = rule.origins.union(*(value for value in values if value is not None))
-        lost = rule.lost or None in values
+        is_partial = rule.is_partial or None in values
         if rule.leaves and any(origin.function for origin in origins):
             return None
         if rule.begins is not None and origins and all(_is_frame(origin) for origin in origins):
@@ -149,8 +150,8 @@ class Provenance:
             return frozenset(origin._replace(start=rule.begins) for origin in origins)
         if rule.sum:
             waiting = any(value is not None and not value for value in values)
-            return None if lost and not origins and not waiting else origins
-        return None if lost else origins
+            return None if is_partial and not origins and not waiting else origins
+        return None if is_partial else origins
 
     def _parts(self, function: Function, operand: Operand) -> tuple[frozenset[Origin], tuple[Node, ...]]:
         """Known origins of an operand, and the node that holds its others; neither if it is no address."""
@@ -165,7 +166,7 @@ class Provenance:
             for formal in function.parameters:
                 whole = formal.size == _POINTER
                 origins = frozenset({Origin(formal.name)}) if whole else frozenset()
-                yield _Rule((function.name, formal.name), origins=origins, lost=not whole)
+                yield _Rule((function.name, formal.name), origins=origins, is_partial=not whole)
         for instruction in function.body:
             yield from self._of_instruction(function, instruction)
 
@@ -190,7 +191,7 @@ class Provenance:
         elif ins.opcode == "ld" and "param" in ins.modifiers and isinstance(first, Register):
             parameter = _parameter(function, ins.operands[1])
             yield _Rule(
-                (function.name, first.name), (parameter,) if parameter[1] else (), lost=not parameter[1]
+                (function.name, first.name), (parameter,) if parameter[1] else (), is_partial=not parameter[1]
             )
         elif isinstance(first, Register) and ins.opcode in _ANY_OF:
             operands = ins.operands[_ANY_OF[ins.opcode]]
@@ -199,14 +200,14 @@ class Provenance:
             yield self._sum(function, first, ins)
         elif not isinstance(first, Address):
             for name in registers_in(first):
-                yield _Rule((function.name, name), lost=True)
+                yield _Rule((function.name, name), is_partial=True)
 
     def _any_operand(self, function: Function, to: Node, operands: tuple[Operand, ...]) -> _Rule:
         """Any one of the operands; unknown where one of them is no address."""
         parts = [self._parts(function, operand) for operand in operands]
-        lost = not to[1] or any(not origins and not nodes for origins, nodes in parts)
+        is_partial = not to[1] or any(not origins and not nodes for origins, nodes in parts)
         origins = frozenset().union(*(origins for origins, _ in parts))
-        return _Rule(to, tuple(node for _, nodes in parts for node in nodes), origins, lost)
+        return _Rule(to, tuple(node for _, nodes in parts for node in nodes), origins, is_partial)
 
     def _sum(self, function: Function, to: Register, ins: Instruction) -> _Rule:
         """Operands added up; where the compiler's ``add.u64`` adds a number to the frame an object begins."""
@@ -223,16 +224,22 @@ class Provenance:
         returned = lists[0] if isinstance(ins.operands[0], Tuple) and len(ins.operands) > 1 else []
         if called is None:
             for name in returned:
-                yield _Rule((function.name, name), lost=True)
+                yield _Rule((function.name, name), is_partial=True)
             return
         passed = lists[1 if returned else 0] if len(lists) > bool(returned) else []
         for formal, actual in zip(called.parameters, passed, strict=False):
             yield _Rule(
-                (called.name, formal.name), ((function.name, actual),), lost=_is_part(formal), leaves=True
+                (called.name, formal.name),
+                ((function.name, actual),),
+                is_partial=_is_part(formal),
+                leaves=True,
             )
         for formal, actual in zip(called.results, returned, strict=False):
             yield _Rule(
-                (function.name, actual), ((called.name, formal.name),), lost=_is_part(formal), leaves=True
+                (function.name, actual),
+                ((called.name, formal.name),),
+                is_partial=_is_part(formal),
+                leaves=True,
             )
 
 

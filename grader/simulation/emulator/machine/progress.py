@@ -70,7 +70,7 @@ def _going_round(group: Group) -> Going:
 
 def going(group: Group) -> Going:
     """Progress of a group that was put back behind a jump backwards, as far as its code determines it."""
-    if group.seen < 0:
+    if group.changes_at_jump < 0:
         return Going.ADVANCES
     for round_ in rounds_of(group):
         if round_.header == group.pc and round_.frame is group.frame and round_.settled:
@@ -83,7 +83,7 @@ def hangs(m: Machine, ready: Sequence[Group]) -> Going | None:
     kinds = set()
     for group in ready:
         kind = going(group)
-        if kind is Going.ADVANCES or (kind is Going.WAITS and group.seen < m.changes):
+        if kind is Going.ADVANCES or (kind is Going.WAITS and group.changes_at_jump < m.changes):
             return None
         kinds.add(kind)
     return Going.WAITS if Going.WAITS in kinds else Going.ENDLESS
@@ -121,7 +121,7 @@ class Watch:
 
 def _counts_away(m: Machine, group: Group) -> bool:
     """True if a group that has just jumped backwards counts, in a loop around it, past its end condition."""
-    if group.seen < 0:
+    if group.changes_at_jump < 0:
         return False
     loops = (loop for loop in rounds_of(group) if loop.counters and loop.header == group.pc)
     return any(

@@ -106,7 +106,7 @@ class Scheduler:
         Raises HangError, TooMuchWorkError or LaterBlocksNeededError where they do not reach it.
         """
         while self._round():
-            if self.m.steps >= self._look_at and any(group.seen >= 0 for group in self.ready):
+            if self.m.steps >= self._look_at and any(group.changes_at_jump >= 0 for group in self.ready):
                 self._look_for_hangs()
             if self.suspect_after is not None and self.m.steps > self.suspect_after:
                 self.suspect_after = None
@@ -168,7 +168,7 @@ class Scheduler:
         """Groups of the lanes that have not ended, the ones put back behind a jump backwards first."""
         waiting = [waiting.group for waiting in self.m.waiting]
         parked = [Group(parked.frame, parked.pc, parked.lanes) for parked in self.m.parked]
-        return sorted((*self.ready, *waiting, *parked), key=lambda group: group.seen < 0)
+        return sorted((*self.ready, *waiting, *parked), key=lambda group: group.changes_at_jump < 0)
 
 
 def _released(m: Machine) -> list[Group]:
@@ -269,7 +269,7 @@ def _is_put_back(group: Group, *, others_wait: bool) -> bool:
 def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_wait: bool) -> list[Group]:
     """Run a group until it meets, parts, waits, ends or has worked enough; gives the groups that go on."""
     code, pc, count = group.frame.code, group.pc, m.count
-    group.seen = -1
+    group.changes_at_jump = -1
     steps, block_end, flops = code.steps, code.block_end, code.flops
     while pc < horizon:
         stop = min(block_end[pc], horizon)
@@ -299,7 +299,7 @@ def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_w
             if _is_put_back(group, others_wait=others_wait) or m.work > most_work:
                 group.turn += others_wait
                 group.jumps = 0
-                group.seen = m.changes
+                group.changes_at_jump = m.changes
                 break
         pc = group.pc
     group.pc = pc if pc >= horizon else group.pc

@@ -125,8 +125,8 @@ class Group:
     """Lanes that are at the same instruction of the same frame.
 
     ``turn`` counts how often it was put back for looping while others waited, ``jumps`` how often it
-    jumped backwards since. ``seen`` is how many changes there had been when it was put back just behind a
-    jump backwards, and -1 where it has moved on since.
+    jumped backwards since. ``changes_at_jump`` is the number of changes of memory when it was put back
+    just behind a jump backwards, and -1 once it has gone on.
     """
 
     frame: Frame
@@ -134,7 +134,7 @@ class Group:
     lanes: Lanes
     turn: int = 0
     jumps: int = 0
-    seen: int = -1
+    changes_at_jump: int = -1
 
     @property
     def first_lane(self) -> int:

@@ -71,14 +71,14 @@ def bytes_of(pieces: dict[int, Value], size: int) -> NDArray[np.uint8]:
 
 def with_address(kernel: Function) -> tuple[Variable, ...]:
     """The parameters whose address a kernel takes, to index them or because of ``__grid_constant__``."""
-    moved = {
+    address_taken = {
         source.name
         for instruction in kernel.body
         if instruction.opcode == "mov"
         for source in instruction.operands[1:]
         if isinstance(source, Symbol)
     }
-    return tuple(formal for formal in kernel.parameters if formal.name in moved)
+    return tuple(formal for formal in kernel.parameters if formal.name in address_taken)
 
 
 def _widened(value: Value, size: int) -> Value:
