@@ -27,7 +27,7 @@ _FRAME = (
     'style="width: 100%; height: 40em; border: 0; resize: vertical"></iframe>'
 )
 _BASE = '<base href="about:srcdoc">'
-"""What links within a page refer to: in a frame that would be the notebook (HTML, "fallback base URL")."""
+"""Base of links within a page: in a frame it would be the notebook (HTML, "fallback base URL")."""
 
 _FOR_COLOURS = frozenset({"FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"})
 """Jupyter asks each program for a terminal's control characters; a report's text is shown as it stands."""

@@ -26,7 +26,7 @@ class Rank(Enum):
     CERTAIN = auto()
     """Nothing else could look like it."""
     PREDICTED = auto()
-    """What it leaves in an output is computed, from the right numbers or by the oracle of other inputs."""
+    """Its output is computed, from the right numbers or by the oracle of other inputs."""
     LIKELY = auto()
     """An output passes a test of its own."""
     FORMULA = auto()

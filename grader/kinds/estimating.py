@@ -208,11 +208,11 @@ _baselines: dict[_Key, KernelEstimate] = {}
 
 
 _compared_solutions: dict[_Key, bool] = {}
-"""What `solution_is_compared` says; it is asked only in doubt."""
+"""Answers of `solution_is_compared`, which is asked only in doubt."""
 
 
 def _key(request: EstimateRequest) -> _Key:
-    """What an estimate of a file of the staff's depends on: without a disassembler there is none."""
+    """Key of an estimate of a file of the staff's; without a disassembler there is none."""
     assignment, shape = request.assignment, request.timing.shape
     return assignment.digest, request.seed, request.device, shape, request.tools.toolchain
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.toolchain.nvcc import Tools
 
 _ends: dict[tuple[str, bytes, int, int, Case], bool] = {}
-"""Whether the model solution ends, by assignment, solution, seed, limit and case: see `_solution_ends`.
+"""True where the model solution ends, by assignment, solution, seed, limit and case: see `_solution_ends`.
 
 A class hands in what takes too much work more than once, and the solution is run for the first of it.
 """

@@ -170,7 +170,7 @@ class Selection:
     start: Start | None
     items: tuple[ShownItem, ...]
     advice: tuple[str, ...]
-    """What could be better about right work, the most rewarding first; harmless."""
+    """Advice on right work, the most rewarding first; its texts are harmless."""
 
 
 @mutable

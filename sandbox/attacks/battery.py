@@ -35,14 +35,14 @@ ROUND = 8
 """Attacks after which the neighbour is graded again, and it is looked for what they left."""
 
 COMPILE_SECONDS = 8
-"""What a compiler gets for a file that is not expected to compile; each honest one has its full time."""
+"""Seconds of a compiler for a file that is not expected to compile; each honest one has its full time."""
 
 _SEED = 5
 _CASES = {"run", "square-32", "mp3"}
 """The program's one case, and of the kernel's a square and one with edges."""
 
 _GONE_SECONDS = 3.0
-"""What is still there after so long was left; the engine and the system may take a moment to clear up."""
+"""Seconds after which what is still there counts as left: clearing up may take a moment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FOLDER = Path(__file__).parent
-"""Where the attacks are."""
+"""Folder of the attacks."""
 
 BATTERIES = ("programs", "compile")
 """Folders below ``sandbox/attacks`` that have a table of host-code attacks."""

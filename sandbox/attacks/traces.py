@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from attacks.world import World
 
 FLAT_BYTES = 64 * 2**20
-"""How much more memory we may hold after the battery than after the first round: what allocators keep."""
+"""Limit of the growth of our memory after the first round: allocators keep some."""
 
 GPU_BYTES = 64 * 2**20
-"""How much more of a GPU's memory may be taken after the battery than before it."""
+"""Limit of the growth of a GPU's memory in use over the battery."""
 
 _PLACES = (  # looked through, never written to
     "/",

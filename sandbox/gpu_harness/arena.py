@@ -21,7 +21,7 @@ POISON = 0x7FD15EA5
 LEAST_ZONE = 64 * 1024
 MOST_ZONE = 4 * 2**20
 ALIGNMENT = 256
-"""What `cudaMalloc` promises (CUDA C++ Programming Guide, "Device Memory Accesses")."""
+"""Alignment that `cudaMalloc` promises (CUDA C++ Programming Guide, "Device Memory Accesses")."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from device_code import Code
 
     Room: TypeAlias = Callable[[Device, Sequence[Array]], Arena]
-    """What finds room for arrays on a device."""
+    """A function that finds room for arrays on a device."""
 
 Record: TypeAlias = dict[str, Any]
 
 ADDRESS = np.dtype(np.uintp)
 
 ENDED_BY_DRIVER = "cudaErrorLaunchTimeout"
-"""Where a screen hangs on the device, the driver has a time limit of its own, of a few seconds."""
+"""Error of the driver's own time limit, a few seconds where a screen is connected to the device."""
 
 OF_THE_MACHINE = frozenset(
     {"cudaErrorECCUncorrectable", "cudaErrorNvlinkUncorrectable", "cudaErrorContained"}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from device import Device
 
 HOST = "host-memory"
-"""What recordings call memory of the host that results are read into (`grader.toolchain.gpu.replay`)."""
+"""Name in recordings of memory of the host that results are read into (`grader.toolchain.gpu.replay`)."""
 
 UNSET = 0xFF
 """The value of bytes that were not written: NaN as floats, -1 as integers."""

@@ -19,7 +19,7 @@ BLOCKS = 8192
 
 MULTIPLY_ADDS = 384
 OPERATIONS = 16
-"""What `fma_peak` does in each of its rounds, a multiply-add counting as two."""
+"""Operations of `fma_peak` in each of its rounds, a multiply-add counting as two."""
 
 
 def bandwidth_gb_s(device: Device, helpers: Helpers, space: int, size: int) -> float:

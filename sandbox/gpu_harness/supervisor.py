@@ -27,7 +27,7 @@ Ending: TypeAlias = Literal["over", "died", "hung", "silent", "late"]
 
 POLL = 0.02
 TRIES = 2
-"""How often a case is begun whose process dies without a word: the first time it may have been ours."""
+"""Attempts at a case whose process dies without a word: the first time it may have been our fault."""
 
 
 @dataclass

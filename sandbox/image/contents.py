@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 LOOKED_AT = ("bin", "lib", "lib64", "opt", "sbin", "usr")
-"""What an engine leaves alone; in /etc it puts files of its own."""
+"""Folders that an engine leaves alone; in /etc it puts files of its own."""
 
 
 def digest(roots: list[Path]) -> str:

@@ -93,7 +93,7 @@ def rescore(course: Course) -> int:
 
 
 def merge_again(course: Course) -> int:
-    """What was graded elsewhere is merged into the folder."""
+    """Grades from elsewhere are merged into the folder."""
     return main(["merge", str(course.folder / "part"), "-o", str(course.folder / "out")])
 
 

@@ -111,7 +111,7 @@ def test_one_change_of_the_formula_is_named(
 
 
 NORMS = '''
-    """How long each of two pairs is, in all."""
+    """The lengths of two pairs, summed up."""
     import numpy as np
     KINDS = ("random",)
 

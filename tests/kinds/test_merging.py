@@ -41,7 +41,7 @@ EMULATED = CaseEvidence(
 
 
 def test_a_case_with_a_race_has_the_results_of_the_emulator_and_a_remark_about_the_gpus() -> None:
-    """What the host made of them is the emulator's, too."""
+    """The host's results are the emulator's, too."""
     both = decided(ON_GPU, EMULATED)
     assert [comparison.wrong for comparison in both.comparisons] == [0]
     assert both.program is EMULATED.program

@@ -1,4 +1,4 @@
-"""Where the model solution comes to its end, too much work is the submission's own: a question to staff."""
+"""Too much work is the submission's own if the model solution comes to its end: a question to staff."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _graded_program(folder: Path, *, blocks: int, of_solution: int) -> Grade:
 def test_a_huge_grid_in_a_program_is_a_question_where_the_solution_launches_a_small_one(
     tmp_path: Path,
 ) -> None:
-    """How a program ends after it still costs nothing."""
+    """The program's end after it still costs nothing."""
     grade = _graded_program(tmp_path, blocks=2_000_000_000, of_solution=1)
     verdicts = {item.result.item.id: item.result.verdict for item in grade.items}
     assert verdicts == {"races": Verdict.ERROR, "ends": Verdict.PASS}

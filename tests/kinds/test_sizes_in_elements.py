@@ -180,7 +180,7 @@ def test_no_item_advises_what_would_not_help(name: str, tools: Tools, tmp_path: 
 
 
 def test_a_short_copy_back_takes_no_advice_from_a_kernel_that_is_wrong(tools: Tools, tmp_path: Path) -> None:
-    """What comes back alters nothing that kernels do."""
+    """Bytes that come back alter nothing that kernels do."""
     longer = "cudaMalloc(&dv, 1024); cudaMemset(dv, 0, 1024);"
     source = MOVED["copy to the host"][0].replace(ALLOCATED[0], longer).replace("if (i < n)", "if (i <= n)")
     grade = graded(source, HOST_ITEM, tools, tmp_path)

@@ -58,7 +58,7 @@ OUTCOMES: dict[str, dict[str, Any]] = {
     "of the host": {"of_host": True},
     "perhaps of the host": {"computed_by": Clause("unknown-author")},
 }
-"""What hidden cases come to, by what their evidence says then."""
+"""Outcomes of hidden cases, each with what its evidence says."""
 
 OURS = ("an error of ours", "cut short")
 """Those that no kernel chooses: they stay errors, for they must not cost points."""
@@ -138,7 +138,7 @@ def shown_of(graded: Grade) -> dict[str, str]:
 
 
 def outcomes_for_student(graded: Grade) -> dict[str, tuple[object, ...]]:
-    """What a student sees of each item: verdict, points, and its hidden cases together."""
+    """The outcome of each item for a student: verdict, points, and its hidden cases together."""
     return {
         one.result.item.id: (one.result.verdict, one.points, one.result.case_verdicts)
         for one in student_view(graded).items
@@ -153,7 +153,7 @@ def outcomes_for_student(graded: Grade) -> dict[str, tuple[object, ...]]:
 def test_each_item_has_two_outcomes_whatever_hidden_cases_come_to(
     tmp_path: Path, kind: str, name: str, visible: str
 ) -> None:
-    """What fails, is not judged or is asked about, in one hidden case or in both, gives the same."""
+    """A failure, no judgement and a question, in one hidden case or in both, give the same."""
     plan, submission, evidence = setting(tmp_path, kind, name)
     evidence = with_visible(evidence, visible)
     first_of: dict[str, dict[str, str]] = {}

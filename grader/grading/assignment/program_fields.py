@@ -131,7 +131,7 @@ def _number(value: object) -> Fraction:
 
 @frozen
 class Tolerance:
-    """How far a number may be off: absolute, or as a share of what is expected."""
+    """Largest error of a number: absolute, or as a share of what is expected."""
 
     within: Fraction
     relative: bool

@@ -106,7 +106,7 @@ class AnswersPart(FilePart):
 
 
 class SettingPart(FilePart):
-    """What questions are about, and its numbers: exactly one of these."""
+    """The subject of questions, and its numbers: exactly one of these."""
 
     matmul: dict[Name, Numbers] | None = None
     launch: dict[Name, Numbers] | None = None

@@ -89,7 +89,7 @@ class StepPart(BaseModel):
 
 
 class RequirePart(BaseModel):
-    """What a kernel must consist of; ``false`` asks for the opposite."""
+    """Parts that a kernel must have; ``false`` asks for the opposite."""
 
     model_config = KEYS_WE_KNOW
     uses_shared_memory: Flag | None = None
@@ -175,7 +175,7 @@ NESTED: dict[str, type[BaseModel]] = {
 
 
 class MessagePart(BaseModel):
-    """What the staff say in their own words, before ours, to those who pass an item and those who do not."""
+    """The staff's own words, before ours, to those who pass an item and to those who do not."""
 
     model_config = KEYS_WE_KNOW
     passed: Sentence = Field("", alias="pass")

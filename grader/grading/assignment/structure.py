@@ -199,7 +199,7 @@ class ProgramCase(FilePart):
 
 
 class TimingPart(FilePart):
-    """What to time on a GPU, next to which of the staff's kernels; ``solution`` is the model solution.
+    """Timing on a GPU next to the staff's kernels: ``baseline``, and ``solution``, the model solution.
 
     ``estimate_for`` is the device for which the speed is estimated where there is no GPU.
     """

@@ -62,7 +62,7 @@ FEWEST_ESTIMATED = 1
 
 @frozen(kw_only=True)
 class SpeedupCheck(Check):
-    """How many times as fast as the baseline.
+    """Speed as a multiple of the baseline's.
 
     Credit grows from nothing at ``none_below`` to all of it at ``full_at``, a tenth at a time, or in
     ``steps``. What the measurement cannot decide counts for the student. With ``estimate`` it is judged

@@ -50,7 +50,7 @@ class Fact(NamedTuple):
 
 @frozen(kw_only=True)
 class StructureCheck(Check):
-    """How a kernel is built: by its instructions that are executed, and by what it takes."""
+    """Structure of a kernel: its instructions that are executed, and the resources that it takes."""
 
     name: ClassVar[str] = "structure"
     title: ClassVar[str] = "how it is built"

@@ -158,7 +158,7 @@ def lines_copying_pointers(text: str) -> frozenset[int]:
 
 
 def _taken_by_copy(source: CppText, call: Node) -> Node | None:
-    """What a call copies from; None if it is no copy."""
+    """The source operand of a copy; None for another call."""
     position = _SOURCES.get(source.of(call.child_by_field_name("function")))
     arguments = call.child_by_field_name("arguments")
     given = arguments.named_children if arguments is not None else []
@@ -166,7 +166,7 @@ def _taken_by_copy(source: CppText, call: Node) -> Node | None:
 
 
 def _pointers_to(declarator: Node) -> int:
-    """How many pointers lead to a value: `T **p` and `T *p[n]` have two, `T *p` has one, `T p[m][n]` none."""
+    """Pointers that lead to a value: two in `T **p` and `T *p[n]`, one in `T *p`, none in `T p[m][n]`."""
     if declarator.type == "init_declarator":
         inner = declarator.child_by_field_name("declarator")
         return _pointers_to(inner) if inner is not None else 0

@@ -80,7 +80,7 @@ class _Changes:
 
 @mutable
 class WorkLeft:
-    """What the launches of a program leave undone."""
+    """Work that the launches of a program leave undone."""
 
     launches: int = 0
     unread: dict[tuple[str, str], IndexUnread] = field(default_factory=dict)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[Any]
     Outputs: TypeAlias = Mapping[tuple[int, str], Mapping[str, Array]]
-    """What came back of the student's kernel: arrays by name, by input set and digest."""
+    """Outputs of the student's kernel that came back: arrays by name, by input set and digest."""
 
     Expected: TypeAlias = Mapping[str, tuple[Array, Array]]
     """For each output its values and how far a right one may be from them, elementwise."""

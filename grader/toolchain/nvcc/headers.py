@@ -180,7 +180,7 @@ def without_headers(command: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def toolchain_key(toolchain: Toolchain) -> tuple[str, ...]:
-    """What the headers of a toolchain depend on, beside their files, and the form in which they are kept."""
+    """Identity of a toolchain's headers, beside their files: versions, and the form they are kept in."""
     return builder_digest(), sys.version, toolchain.version, toolchain.host_version, toolchain.image
 
 

@@ -45,7 +45,7 @@ _ADDED = f'"{_STEM}.cudafe1.stub.c"'
 """The file that nvcc adds to each file for the host, in a marker of the preprocessor."""
 
 _ON_THE_HOST = ("exit", "cudaLaunchKernel")
-"""What the host calls in place of a function for the device, and for a kernel that is a template."""
+"""Functions that the host calls in place of one for the device, and of a kernel that is a template."""
 
 _NESTED = re.compile(r'^(# \d+ "[^"\n]*")( [12])', re.MULTILINE)
 """A marker with a flag that says where a file begins or ends: those that stay are no pairs."""
@@ -79,7 +79,7 @@ class RuntimeHeader(NamedTuple):
 
 
 class Invocation(NamedTuple):
-    """What nvcc is called with to compile a file: itself, and its options without the file."""
+    """Command by which nvcc compiles a file: itself, and its options without the file."""
 
     nvcc: tuple[str, ...]
     options: tuple[str, ...]
@@ -188,7 +188,7 @@ def _side(command: tuple[str, ...], run: Callable[[Job], Result]) -> HeaderSide 
 def _text_behind_a_kernel(
     compiling: tuple[str, ...], last: tuple[str, ...], run: Callable[[Job], Result]
 ) -> tuple[str, tuple[str, ...]]:
-    """What nvcc puts behind a file with a kernel, preprocessed, and what was read; no text if it fails.
+    """Text that nvcc puts behind a file with a kernel, preprocessed, and the files read; no text if it fails.
 
     ``last`` is the command by which the host's compiler gets it.
     """

@@ -1,4 +1,4 @@
-"""What a student puts into a folder so that it looks like a download of another student's work."""
+"""Folders that a student makes to look like a download of another student's work."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def pretending(folder: Path, layout: str) -> Path:
 
 @pytest.mark.parametrize("layout", PRETENDED)
 def test_of_one_students_folder_nothing_in_it_says_whose_it_is(tmp_path: Path, layout: str) -> None:
-    """Where a platform's run grades it: the name is the folder's, and no time is known."""
+    """In a platform's run the name is the folder's, and no time is known."""
     (submission,) = read_only_one(pretending(tmp_path / "student", layout)).submissions
     assert (submission.id, submission.source) == ("student", KERNEL)
     assert submission.hand_in == HandIn("student", PLAIN, file="student")

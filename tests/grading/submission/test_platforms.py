@@ -160,7 +160,7 @@ def test_what_one_student_handed_in_costs_no_other_anything(tmp_path: Path, case
 
 
 def test_folders_of_which_one_id_would_be_made_are_asked_about(tmp_path: Path) -> None:
-    """Where only what an id cannot hold tells them apart, and where case does not count."""
+    """Names that differ only in what an id cannot hold, and in case where it does not count."""
     files = {
         "Ada Lovelace_12345/k.cu": b"1",
         "ADA_LOVELACE_12345.cu": b"2",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grader.toolchain.nvcc import Tools
 
 SECONDS, LIMITED = 30.0, 1.5
-"""What a session may take here, and where an attack is about its time."""
+"""Seconds that a session may take here, and those of an attack on its time."""
 
 FILES = {attack.name: attack for attack in load_attacks() if attack.device}
 WAYS = [(attack.name, *way) for attack in FILES.values() for way in attack.device]

@@ -28,7 +28,7 @@ HAVE_NONE = {
 """Mistakes that leave nothing to estimate; the others run, right or wrong."""
 
 REASONS = {"not-launched", "too-much-work", "wrong", "wrong-at-shape", "unwritten-at-shape"}
-"""What a mistake may give instead of an estimate, none of which is a limit or a fault of ours."""
+"""Answers to a mistake instead of an estimate, none of which is a limit or a fault of ours."""
 
 
 def test_the_model_solution_is_limited_by_shared_memory(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ def test_an_honest_kernel_has_its_points(name: str) -> None:
 
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_kernel_that_does_less_at_the_timed_shape_has_none(name: str) -> None:
-    """Where a kernel is not shown to be wrong staff are asked, for the model solution leaves no doubt."""
+    """Staff are asked where it is not shown to be wrong, for the model solution leaves no doubt."""
     grade = graded(CHEATS[name])
     result = speed(grade)
     assert result.fraction == 0

@@ -104,7 +104,7 @@ _BUFFERS = (
 )
 
 UNIFORM = ["exchange", "together", "tally", "warp", "warp", "some"]
-"""What only all threads of a block, or of a warp, can do."""
+"""Operations that only all threads of a block, or of a warp, can do."""
 
 
 @dataclass

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from grader.model import Dim3
 
 CARE = (0.5, 0.85, 1.0, 1.0)
-"""How likely each fence, scope and barrier is what it should be: half of the kernels are right."""
+"""Probability that a fence, scope or barrier is what it should be: half of the kernels are right."""
 
 
 class Threads(NamedTuple):

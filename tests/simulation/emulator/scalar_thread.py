@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHARED, LOCAL = 1 << 44, 1 << 45
 WINDOWS = {"shared": SHARED, "local": LOCAL}
-"""Where the state spaces begin among the generic addresses."""
+"""Starts of the state spaces among the generic addresses."""
 
 
 @dataclass(eq=False)

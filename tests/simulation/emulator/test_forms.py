@@ -18,7 +18,7 @@ from tests.simulation.emulator.nvcc import HAZARDS, compile_one
 
 HERE = Path(__file__).parent
 FORMS = (HERE / "forms.txt").read_text().split()
-"""What nvcc emits at its default optimisation for a large collection of course and benchmark kernels."""
+"""Instructions that nvcc emits for many course and benchmark kernels, with its default optimisation."""
 
 REFUSED: dict[str, str] = {}
 """Forms of that list that the emulator does not interpret, each with the reason."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ARCHITECTURES = (75, 80, 89, 90)
 PARAMETERS = {75: 0x160, 80: 0x160, 89: 0x160, 90: 0x210}
-"""Where in constant bank 0 the parameters begin."""
+"""Offset of the parameters in constant bank 0."""
 SYSTEM_BYTES = 1024
 """Shared memory in front of the kernel's own from compute capability 9.0 on."""
 STEPS = 60_000
@@ -131,7 +131,7 @@ def run_ptx(case: Case) -> dict[str, NDArray[Any]]:
 
 
 _latest: dict[tuple[str, str, Launch, bytes], dict[str, NDArray[Any]]] = {}
-"""What the launch before gave."""
+"""Outputs of the last launch, by its key."""
 
 
 def _alone(case: Case) -> Module:

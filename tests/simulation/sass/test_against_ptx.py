@@ -45,9 +45,9 @@ READ = {("groups_reduce", 75)}
 NEEDS = {"dot_bytes": 80, "monte_carlo_pi": 80, "spin_lock": 80, "matmul_mma": 80, "matrix_vector_bfloat": 80}
 """Kernels that use what older devices do not have."""
 WITHIN = {"halves": 4e-3, "matmul_half2": 4e-3, "matrix_vector_bfloat": 2e-2}
-"""How far those with halves may be apart: a product that is rounded or is not."""
+"""Largest differences of kernels with halves: a product is rounded or is not."""
 AMBIGUOUS = {("float_to_f16", 75): "__float2half_rz(a)"}
-"""What nvdisasm prints alike for two roundings on a device: which one it is cannot be read."""
+"""Functions whose roundings nvdisasm prints alike on a device: which one it is cannot be read."""
 PRECISION = {"f32": 1e-6, "f64": 1e-14, "f16": 2e-3, "f16x2": 2e-3}
 FLOATS = {"f32": "f4", "f64": "f8", "f16": "f2", "f16x2": "f2"}
 

@@ -30,7 +30,7 @@ FIRST, LAST = 0x10_0000_0000, 0x1000_0000_0000
 """Addresses of the device; all others are this process's own."""
 
 HOST_SECONDS = 4e-6
-"""What each thing that is asked of the device takes the host."""
+"""Time of the host for each request to the device."""
 
 N = 96
 U64 = np.uint64

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(900)]
 
 LOG = logging.getLogger(__name__)
-"""What both answered: `pytest -o log_cli=true --log-cli-level=INFO`."""
+"""Log of what both answered: `pytest -o log_cli=true --log-cli-level=INFO`."""
 
 YAML = """
 id: limits

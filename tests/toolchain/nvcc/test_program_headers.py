@@ -184,7 +184,7 @@ def test_a_program_is_the_same_with_less_of_the_header(
 
 
 def test_a_program_for_a_gpu_has_the_whole_header(builds: Path) -> None:
-    """What is the same on the emulator was not run on a device."""
+    """That less of it gives the same is proved for the emulator alone."""
     sandbox = Recording()
     assert _built(PROGRAM, builds, sandbox, "sm_90").ok
     assert sandbox.ways == [False]
@@ -259,7 +259,7 @@ def test_a_header_of_the_students_own_with_that_name_is_theirs(builds: Path) -> 
 
 
 def test_a_foreign_file_is_refused_with_less_of_the_header_as_well(builds: Path, tmp_path: Path) -> None:
-    """What the preprocessor read is looked at before anything that it printed."""
+    """The files that the preprocessor read are examined before anything that it printed."""
     secret = tmp_path / "secret.h"
     secret.write_text("int secret;\n")
     built = _built(f'#include "{secret}"\n{PROGRAM}', builds, LocalSandbox())

@@ -153,4 +153,4 @@ EVERY = (
     supervisors_cannot_be_looked_into,
     daemons_end,
 )
-"""What needs nothing but a sandbox."""
+"""Tests that need nothing but a sandbox."""

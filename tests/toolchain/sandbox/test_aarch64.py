@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GLIBC = ("manylinux2014", *(f"manylinux_2_{minor}" for minor in range(17, 37)))
-"""What Debian 12 can load: its C library is 2.36 (PEP 600)."""
+"""Wheels that Debian 12 can load: its C library is 2.36 (PEP 600)."""
 PYTHON_OF_DEBIAN = "3.11"
 
 

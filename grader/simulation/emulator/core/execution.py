@@ -60,7 +60,7 @@ REASONS = (
     "no-memory",
     "spinning",
 )
-"""Why an attempt is not clean, in the order of the core's `Reason`."""
+"""Reasons that make an attempt not clean, in the order of the core's `Reason`."""
 
 CERTAIN = frozenset({"race", "unset-memory", "bounds", "exited-before-barrier", "parted-at-barrier"})
 """Reasons that stand for a finding of the interpreter where a clean launch has lost some of its barriers, and

@@ -110,7 +110,7 @@ class InlinedFrame:
     function: Function
     local: int
     free: int
-    """Where the local memory of a function begins that it calls."""
+    """Start of the local memory of a function that it calls."""
     depth: int
     registers: dict[str, tuple[int, int]]
     """Offset and width of each register."""
@@ -119,7 +119,7 @@ class InlinedFrame:
     within: tuple[str, ...]
     """The functions that are being inlined, the kernel first."""
     call: Location | None = None
-    """Where a function of another file is called; see `Program.link`."""
+    """Location of the call of a function of another file; see `Program.link`."""
     starts: dict[int, int] = field(default_factory=dict)
     """The operation that each instruction begins with."""
 

@@ -80,7 +80,7 @@ def _marked(
 
 
 class _Setting:
-    """What operations set, as bits of the registers that any sets."""
+    """Registers that operations set, as bits of the registers that any sets."""
 
     def __init__(self, ops: list[CoreOperation], given: frozenset[int]) -> None:
         self.ops, self.given = ops, given
@@ -94,7 +94,7 @@ class _Setting:
         return frozenset(offset for offset in self.ops[at].all_read() if self._lacks(offset, already_set))
 
     def after(self, at: int, already_set: int) -> int:
-        """What is set behind an operation."""
+        """Bits of the registers that are set behind an operation."""
         op = self.ops[at]
         if op.is_move and not op.reads[0] & CONSTANT and self._lacks(op.reads[0], already_set):
             return already_set & ~self.bits[op.dst]

@@ -253,7 +253,7 @@ TOGETHER = [
         (),
     ),
 ]
-"""What the threads of a warp or block do together (PTX ISA sections 9.7.13.1, 9.7.13.10 and 9.7.13.12)."""
+"""Operations of a warp or block together (PTX ISA sections 9.7.13.1, 9.7.13.10 and 9.7.13.12)."""
 
 SPECIALS = [
     Case(f"mov.u32 %d, {name};", "u32", ())

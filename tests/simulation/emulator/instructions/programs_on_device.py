@@ -36,7 +36,7 @@ _TENSOR_SUM = re.compile(
     r"\b(?:mma|wmma\.mma)\.\S*?(?:row|col)\.(?:row|col)\.(?:m\w+\.)?(?:satfinite\.)?(f16|f32|f64)\b"
 )
 _LAYOUTS = {"f16": ("f2", 2.0**-10), "f32": ("f4", 2.0**-10), "f64": ("f8", 2.0**-50)}
-"""How the sums of tensor cores are stored, and how far apart: order and rounding within them are open."""
+"""Types of the sums of tensor cores, and largest differences: order and rounding within them are open."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ CTYPES = {
     "bf16": "__nv_bfloat16",
     "bf16x2": "__nv_bfloat162",
 }
-"""How CUDA C++ spells the types."""
+"""Spelling of the types in CUDA C++."""
 
 
 @dataclass(frozen=True)
