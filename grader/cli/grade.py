@@ -184,17 +184,14 @@ def _grade_class(
 ) -> int:
     table = import_table.dump(download, import_table.path_from(out.path, options.submissions))
     whole_class = download.submissions
-    if options.shard:
-        download = replace(download, submissions=options.shard.of_class(whole_class))
-    download, identities = _pseudonymous(options, download, out)
+    download, identities = _pseudonymous(options, _of_shard(options, download), out)
     submissions = download.submissions
     session = session_for(out, executor.setting, assignment, _seed(options, assignment), options.shard)
     require_submissions(submissions, options.only, whole_class, options.shard)
     earlier = out.session()
     is_other = earlier is not None and earlier.assignment != session.assignment
-    others = (
-        others_of_class(out, submissions) if options.only and earlier is not None and not is_other else ()
-    )
+    keeps_others = bool(options.only) and earlier is not None and not is_other
+    others = others_of_class(out, submissions) if keeps_others else ()
     if earlier is not None and not options.fresh:
         _say(stored.repair_journal(out))
     earlier_grades = _graded_before(options, session, out, [submission.id for submission in submissions])
@@ -215,10 +212,7 @@ def _grade_class(
     out.note_begun(ids, [submission.id for submission in to_grade], class_digest)
     bring_up_to_date(out, valid, earlier_grades)
     adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=is_other)
-    if not others:
-        out.write_with_names({IMPORT: table})
-    if import_table.worth_saying(download):
-        _say([import_table.summary(download)])
+    _write_import_table(out, download, "" if others else table)
     final = applying(adjustments, hand_ins, earlier_marks)
     if to_grade:
         graded = _grade_all(
@@ -227,11 +221,37 @@ def _grade_class(
     setup.say_removed(remove_others(out, ids), out.path)
     merged = valid | graded
     grades = adjusting.adjust_class(out, [merged[name] for name in ids], adjustments, identities)
-    if kind_of(assignment).compiles and not others:
-        write_similar(out, assignment, {submission.id: submission.source for submission in submissions})
-    out.write(class_files(out, grades))
-    out.note_class(ids, class_digest)  # the last that is written: without it the class counts as unfinished
+    similar = {} if others else {submission.id: submission.source for submission in submissions}
+    _write_class(out, assignment, grades, similar, class_digest)
     return _reported(options, assignment, grades, submissions, out, resumed=len(grades) - len(to_grade))
+
+
+def _of_shard(options: argparse.Namespace, download: Download) -> Download:
+    """The download with the submissions of this shard of the class alone, if it is graded in shards."""
+    if not options.shard:
+        return download
+    return replace(download, submissions=options.shard.of_class(download.submissions))
+
+
+def _write_import_table(out: OutFolder, download: Download, table: str) -> None:
+    """Write the table of who handed in what, unless it is empty; say how many could not be matched."""
+    if table:
+        out.write_with_names({IMPORT: table})
+    if import_table.worth_saying(download):
+        _say([import_table.summary(download)])
+
+
+def _write_class(
+    out: OutFolder, assignment: Assignment, grades: Sequence[Grade], sources: Mapping[str, bytes], digest: str
+) -> None:
+    """Write the files of a class whose grades are stored, those on similar sources if there are ``sources``.
+
+    The note of the class comes last: without it the class counts as unfinished.
+    """
+    if kind_of(assignment).compiles and sources:
+        write_similar(out, assignment, sources)
+    out.write(class_files(out, grades))
+    out.note_class([grade.submission_id for grade in grades], digest)
 
 
 def _hand_ins(
