@@ -69,12 +69,14 @@ lint: $(STAMP)  ## lint, types and layers
 	$(BIN)/lint-imports --no-cache >.venv/layers.log || { cat .venv/layers.log; exit 1; }
 
 # What one run compiles the next need not; what a week of runs did not make anew goes.
-quick: export TESTS_BUILDS := $(CURDIR)/.venv/builds
+FRESH_BUILDS = mkdir -p $(TESTS_BUILDS) && find $(TESTS_BUILDS) -type f -mtime +7 -delete
+quick test: export TESTS_BUILDS ?= $(CURDIR)/.venv/builds
 quick: lint  ## the same, and every test of a function whose tests all take less than half a second
-	mkdir -p $(TESTS_BUILDS) && find $(TESTS_BUILDS) -type f -mtime +7 -delete
+	$(FRESH_BUILDS)
 	$(BIN)/python -m pytest -q --quick $(IN_PARALLEL) tests
 
 test: lint  ## the same, and every test that takes less than half a second and needs no GPU, container, …
+	$(FRESH_BUILDS)
 	$(BIN)/python -m pytest -q $(IN_PARALLEL) tests
 
 test-slow: $(STAMP)  ## the tests that take half a second or more, but for those that need an engine; PART=2/8 runs an eighth of them
