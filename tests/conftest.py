@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 import zlib
 from collections import defaultdict
 from pathlib import Path
@@ -146,6 +147,34 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
+SHARED = "seconds of shared fixtures"
+"""Property of a test's report."""
+
+_shared_fixtures: dict[tuple[str, str], float] = {}
+"""The seconds that fixtures of a file took, by the file and their names."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+    """Time the fixtures that the tests of a file share: whichever of them runs first waits for them."""
+    began = time.monotonic()
+    value = yield
+    if fixturedef.scope == "module":
+        _shared_fixtures[fixturedef.baseid, fixturedef.argname] = time.monotonic() - began
+    return value
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the seconds of the shared fixtures that a test needs."""
+    report = yield
+    names = getattr(item, "fixturenames", ())
+    seconds = sum(_shared_fixtures.get((_file(item.nodeid), name), 0.0) for name in names)
+    if report.when == "call" and seconds:
+        report.user_properties.append((SHARED, seconds))
+    return report
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
     """After each file look for garbage, and no more in what is left: that are caches, which stay."""
@@ -191,13 +220,17 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
 
 
 def _seconds(terminalreporter: TerminalReporter) -> dict[str, float]:
-    """The seconds of each test, set-up included."""
+    """The seconds of each test, set-up included: that of shared fixtures as if each were the first."""
     runs: defaultdict[str, float] = defaultdict(float)
+    shared: dict[str, float] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
                 runs[report.nodeid] += report.duration
-    return runs
+                for name, value in report.user_properties:
+                    if name == SHARED and isinstance(value, float):
+                        shared[report.nodeid] = value
+    return {name: max(duration, shared.get(name, 0.0)) for name, duration in runs.items()}
 
 
 def _of_functions(seconds: dict[str, float]) -> dict[str, float]:

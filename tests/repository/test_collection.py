@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 TESTS = Path(__file__).parents[1]
 
@@ -72,3 +71,36 @@ def test_another_process_reports_what_failed(tmp_path: Path) -> None:
     assert "3 errors" in ran.stdout, ran.stdout + ran.stderr
     assert "2 failed, 2 passed, 1 skipped, 3 errors" in ran.stdout
     assert all(words in ran.stdout for words in ("before", "after", "printed", "otherwise", "for a reason"))
+
+
+SHARING = """
+import time
+import pytest
+
+@pytest.fixture(scope="module")
+def shared(): time.sleep(0.2)
+
+def test_first(shared): pass
+def test_second(shared): pass
+def test_alone(): pass
+"""
+RECORDING = """
+import pathlib, sys, pytest, tests.conftest
+tests.conftest.DURATIONS = pathlib.Path("tests/durations.json")
+tests.conftest.SLOW = 0.1
+sys.exit(pytest.main(["-q", "-p", "tests.conftest", "--record-seconds", *sys.argv[1:], "tests"]))
+"""
+
+
+@pytest.mark.parametrize("processes", [[], ["-n1"]], ids=["", "another process"])
+def test_a_shared_fixture_counts_for_each_test_that_needs_it(tmp_path: Path, processes: list[str]) -> None:
+    """Whichever of them runs first waits for it: without the first, the second would be no quick test."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/durations.json").write_text("{}")
+    (tmp_path / "tests/test_sharing.py").write_text(SHARING)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    command = [sys.executable, "-c", RECORDING, "-p", "no:cacheprovider", *processes]
+    environment = os.environ | {"PYTHONPATH": str(TESTS.parent)}
+    subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    recorded = json.loads((tmp_path / "tests/durations.json").read_text())
+    assert list(recorded) == [f"tests/test_sharing.py::test_{name}" for name in ("first", "second")]
