@@ -42,7 +42,10 @@ SLOW = 0.5
 """
 
 MUCH_MORE = 3.0
-"""Seconds after which `--quick` complains of a test: on a busy machine some take longer than one."""
+"""Seconds after which `--quick` complains of a test: on a busy machine some take longer than one.
+
+A fixture of a file that takes as long makes all tests slow that need it: whichever runs first waits for it.
+"""
 
 # The same on every machine, whatever is installed there; tests of the choice itself say what they need.
 os.environ |= {"GRADER_SANDBOX": "local", "GRADER_TRUST": "1"}
@@ -220,7 +223,7 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
 
 
 def _seconds(terminalreporter: TerminalReporter) -> dict[str, float]:
-    """The seconds of each test, set-up included: that of shared fixtures as if each were the first."""
+    """The seconds of each test, set-up included; one that needs a dear shared fixture is slow in any case."""
     runs: defaultdict[str, float] = defaultdict(float)
     shared: dict[str, float] = {}
     for reports in terminalreporter.stats.values():
@@ -230,7 +233,10 @@ def _seconds(terminalreporter: TerminalReporter) -> dict[str, float]:
                 for name, value in report.user_properties:
                     if name == SHARED and isinstance(value, float):
                         shared[report.nodeid] = value
-    return {name: max(duration, shared.get(name, 0.0)) for name, duration in runs.items()}
+    return {
+        name: max(duration, SLOW) if shared.get(name, 0.0) >= MUCH_MORE else duration
+        for name, duration in runs.items()
+    }
 
 
 def _of_functions(seconds: dict[str, float]) -> dict[str, float]:

@@ -87,7 +87,7 @@ def test_alone(): pass
 RECORDING = """
 import pathlib, sys, pytest, tests.conftest
 tests.conftest.DURATIONS = pathlib.Path("tests/durations.json")
-tests.conftest.SLOW = 0.1
+tests.conftest.SLOW, tests.conftest.MUCH_MORE = 0.1, 0.15
 sys.exit(pytest.main(["-q", "-p", "tests.conftest", "--record-seconds", *sys.argv[1:], "tests"]))
 """
 
