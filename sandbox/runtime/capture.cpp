@@ -1,12 +1,7 @@
-// Stream capture and graphs (CUDA C++ guide, "Creating a Graph Using Stream Capture"; CUDA Runtime API, "Graph
-// Management").
-//
-// A graph is what its streams were asked for, in the order of the calls. To launch it is to ask for it again, on streams
-// of the graph's own beside the one that it is launched into: the session sees launches, copies, events and waits like
-// any others, each with the line that it was written on.
-#include "capture.hpp"
+// Stream capture (CUDA C++ guide, "Creating a Graph Using Stream Capture"): a graph is what its streams were asked for, in
+// the order of the calls.
 #include "errors.hpp"
-#include "library.hpp"
+#include "graphs.hpp"
 #include "streams.hpp"
 
 #include <iterator>
@@ -18,26 +13,6 @@
 #include <vector>
 
 namespace standin {
-
-// The streams and events of one graph that is launched, by those that were captured.
-struct Replay {
-    std::map<cudaStream_t, cudaStream_t> streams;
-    std::map<cudaEvent_t, cudaEvent_t> events;
-    const void *caller = nullptr; // who launches it
-};
-using Step = std::function<cudaError_t(const Replay &)>;
-
-struct Recording {
-    cudaStream_t origin;
-    std::vector<Step> steps;
-    std::size_t nodes = 0; // steps but for events
-    Replay used;           // what stands for what is known once it is instantiated
-};
-
-struct Executable {
-    Recording recording;
-    cudaEvent_t finished; // the last launch of it, which the next one waits for
-};
 
 namespace {
 
@@ -65,8 +40,6 @@ struct Captures {
     std::map<cudaStream_t, Member> members;
     std::map<cudaEvent_t, Mark> marks;
     std::set<cudaEvent_t> recorded; // outside of captures; to wait for any other is no wait
-    LiveHandles<Recording> graphs;
-    LiveHandles<Executable> executables;
 };
 Captures &captures() {
     static auto *table = new Captures;
@@ -123,67 +96,6 @@ bool has_unjoined(const SharedCapture &capture) {
     return false;
 }
 
-template <typename Handle> cudaError_t make(Operation operation, unsigned flags, const void *caller, Handle &handle) {
-    Answer answer = ask(operation, caller, Payload().add(std::uint32_t{flags}));
-    if (answer.code == cudaSuccess) handle = reinterpret_cast<Handle>(answer.next<std::uint64_t>());
-    return answer.code;
-}
-
-void pair(Operation operation, const void *first, const void *second, const void *caller) {
-    post(operation, caller, Payload().add(first).add(second));
-}
-
-// A branch of a graph is a stream that waits for nothing but its events.
-cudaError_t prepare(Executable &executable, const void *caller) {
-    Replay &used = executable.recording.used;
-    cudaError_t code = make(Operation::event_create, cudaEventDisableTiming, caller, executable.finished);
-    for (auto &[captured, own] : used.streams) {
-        if (code == cudaSuccess && captured != executable.recording.origin) {
-            code = make(Operation::stream_create, cudaStreamNonBlocking, caller, own);
-        }
-    }
-    for (auto &[captured, own] : used.events) {
-        if (code == cudaSuccess) code = make(Operation::event_create, cudaEventDisableTiming, caller, own);
-    }
-    return code;
-}
-
-cudaError_t instantiate(cudaGraphExec_t *executable, cudaGraph_t graph, const void *caller) {
-    NEEDS_DEVICE;
-    auto *recording = reinterpret_cast<Recording *>(graph);
-    if (!executable || !captures().graphs.has(recording)) return keep_from(caller, cudaErrorInvalidValue);
-    Executable *made = captures().executables.make();
-    made->recording = *recording;
-    cudaError_t code = prepare(*made, caller);
-    *executable = reinterpret_cast<cudaGraphExec_t>(made);
-    return keep_from(caller, code);
-}
-
-void release(Executable &executable, const void *caller) {
-    ask(Operation::event_destroy, caller, Payload().add(executable.finished));
-    for (auto &[captured, own] : executable.recording.used.events) {
-        ask(Operation::event_destroy, caller, Payload().add(own));
-    }
-    for (auto &[captured, own] : executable.recording.used.streams) {
-        if (captured != executable.recording.origin) ask(Operation::stream_destroy, caller, Payload().add(own));
-    }
-}
-
-cudaError_t launch_graph(Executable &executable, cudaStream_t stream, const void *caller) {
-    if (!flags_of(stream)) return cudaErrorInvalidResourceHandle;
-    if (is_captured(stream)) unsupported("cudaGraphLaunch into a stream that is captured", caller);
-    if (auto refusal = captured(stream, {})) return *refusal;
-    Recording &recording = executable.recording;
-    recording.used.streams[recording.origin] = stream, recording.used.caller = caller;
-    pair(Operation::stream_wait, stream, executable.finished, caller);
-    for (const Step &step : recording.steps) {
-        cudaError_t code = step(recording.used);
-        if (code != cudaSuccess) return code;
-    }
-    pair(Operation::event_record, executable.finished, stream, caller);
-    return cudaSuccess;
-}
-
 } // namespace
 
 bool is_captured(cudaStream_t stream) {
@@ -191,7 +103,19 @@ bool is_captured(cudaStream_t stream) {
     return captures().members.count(stream);
 }
 
+namespace {
+thread_local std::vector<Work> *collecting = nullptr;
+} // namespace
+
+cudaError_t collect(const Work &call, std::vector<Work> &works) {
+    collecting = &works;
+    cudaError_t code = call(nullptr);
+    collecting = nullptr;
+    return code;
+}
+
 std::optional<cudaError_t> captured(cudaStream_t stream, const Work &work) {
+    if (collecting) return collecting->push_back(work), cudaSuccess;
     std::lock_guard guard(captures().mutex);
     std::optional<cudaError_t> refusal;
     Member *member = member_of(stream, refusal);
@@ -210,10 +134,7 @@ std::optional<cudaError_t> captured_record(cudaEvent_t event, cudaStream_t strea
     if (!member) return refusal;
     captures().marks[event] = {member->capture, stream, member->asked};
     member->capture->recording.used.events[event] = nullptr;
-    member->capture->recording.steps.push_back([event, stream](const Replay &replay) {
-        pair(Operation::event_record, replay.events.at(event), replay.streams.at(stream), replay.caller);
-        return cudaSuccess;
-    });
+    member->capture->recording.steps.push_back(recorded(event, stream));
     return cudaSuccess;
 }
 
@@ -238,10 +159,7 @@ std::optional<cudaError_t> captured_wait(cudaStream_t stream, cudaEvent_t event)
     }
     Member &waited_for = captures().members.at(recorded);
     if (waited_for.asked == asked) waited_for.is_joined = true;
-    add(*member, [stream, event](const Replay &replay) {
-        pair(Operation::stream_wait, replay.streams.at(stream), replay.events.at(event), replay.caller);
-        return cudaSuccess;
-    });
+    add(*member, awaited(stream, event));
     return cudaSuccess;
 }
 
@@ -297,8 +215,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     forget(captures().members, capture), forget(captures().marks, capture);
     if (capture->is_broken) return keep(cudaErrorStreamCaptureInvalidated);
     if (is_unjoined) return keep(cudaErrorStreamCaptureUnjoined);
-    auto *made = captures().graphs.make();
-    *made = std::move(capture->recording);
+    Graph *made = graphs().make();
+    made->recorded = std::move(capture->recording);
     *graph = reinterpret_cast<cudaGraph_t>(made);
     return cudaSuccess;
 }
@@ -310,46 +228,6 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *
     auto place = captures().members.find(stream);
     if (place == captures().members.end()) *status = cudaStreamCaptureStatusNone;
     else *status = place->second.capture->is_broken ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
-    return instantiate(executable, graph, CALLER);
-}
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
-    return instantiate(executable, graph, CALLER);
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
-    NEEDS_DEVICE;
-    auto *executable = reinterpret_cast<Executable *>(graph);
-    if (!captures().executables.has(executable)) return keep(cudaErrorInvalidValue);
-    return keep(launch_graph(*executable, stream, CALLER));
-}
-cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t) {
-    NEEDS_DEVICE;
-    return keep(captures().executables.has(reinterpret_cast<Executable *>(graph)) ? cudaSuccess : cudaErrorInvalidValue);
-}
-
-// The number of nodes; no node itself is given out.
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std::size_t *count) {
-    NEEDS_DEVICE;
-    auto *recording = reinterpret_cast<Recording *>(graph);
-    if (!count || !captures().graphs.has(recording)) return keep(cudaErrorInvalidValue);
-    if (nodes) unsupported("cudaGraphGetNodes for more than their number", CALLER);
-    *count = recording->nodes;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    return keep(captures().graphs.destroy(reinterpret_cast<Recording *>(graph)) ? cudaSuccess : cudaErrorInvalidValue);
-}
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
-    NEEDS_DEVICE;
-    auto *executable = reinterpret_cast<Executable *>(graph);
-    if (!captures().executables.has(executable)) return keep(cudaErrorInvalidValue);
-    release(*executable, CALLER);
-    captures().executables.destroy(executable);
     return cudaSuccess;
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace standin {
 
@@ -19,6 +20,9 @@ std::optional<cudaError_t> captured_wait(cudaStream_t stream, cudaEvent_t event)
 std::optional<cudaError_t> captured_synchronise(cudaStream_t stream);
 // As these, of the whole device.
 std::optional<cudaError_t> captured_synchronise_all();
+
+// What a call asks of its stream, kept instead of done: for a node of a graph.
+cudaError_t collect(const Work &call, std::vector<Work> &works);
 
 bool is_captured(cudaStream_t stream);
 void forget_captures();

@@ -129,6 +129,11 @@ Place place_of(const void *symbol, const void *caller, Variable &variable) {
 
 } // namespace
 
+cudaError_t launch_kernel(const void *stub, dim3 grid, dim3 block, std::size_t shared_bytes, void **arguments,
+                          cudaStream_t stream, const void *caller) {
+    return launch(stub, {grid, block, shared_bytes, stream, caller}, arguments, false);
+}
+
 Place variable(const void *symbol, const void *caller) {
     Registered &table = registered();
     std::lock_guard guard(table.mutex);

@@ -18,6 +18,9 @@ Place variable(const void *symbol, const void *caller);
 std::int64_t kernel_number(const void *stub, const void *caller);
 // Tells the session of a variable whose shadow an address of the host lies in: the program takes its name for a pointer.
 void name_symbol(const void *address, const void *caller);
+// As cudaLaunchKernel; `caller` is where the program called.
+cudaError_t launch_kernel(const void *stub, dim3 grid, dim3 block, std::size_t shared_bytes, void **arguments,
+                          cudaStream_t stream, const void *caller);
 // Forgets what the device knew, after `cudaDeviceReset`.
 void forget_kernels();
 

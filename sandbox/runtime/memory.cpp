@@ -243,6 +243,20 @@ cudaError_t copy_rows(void *to, std::size_t to_pitch, const void *from, std::siz
     return copy({to, to_pitch, from, from_pitch, width, height, kind, stream.value_or(nullptr), waiting, caller});
 }
 
+cudaError_t fill_rows(void *address, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                      cudaStream_t stream, const void *caller) {
+    return fill(address, pitch, value, width, height, stream, Waiting::asynchronous, caller);
+}
+
+cudaError_t copy_planes_of(const cudaMemcpy3DParms *wanted, cudaStream_t stream, const void *caller) {
+    return copy_planes(wanted, stream, Waiting::asynchronous, caller);
+}
+
+cudaError_t copy_of_symbol(const void *symbol, void *to, const void *from, std::size_t size, std::size_t offset,
+                           cudaMemcpyKind kind, cudaStream_t stream, const void *caller) {
+    return with_symbol(symbol, to, from, size, offset, kind, stream, Waiting::asynchronous, caller);
+}
+
 } // namespace standin
 
 using namespace standin;

@@ -125,6 +125,12 @@ template <typename Handle> cudaError_t simple(Operation operation, Handle handle
 
 } // namespace
 
+cudaError_t launch_on_host(cudaStream_t stream, cudaHostFn_t function, void *data, const void *caller) {
+    auto work = [=](cudaStream_t on) { return call_back(on, function, data, caller); };
+    if (auto code = captured(stream, work)) return keep_from(caller, *code);
+    return work(stream);
+}
+
 std::optional<unsigned> flags_of(cudaStream_t stream) {
     std::optional<StreamFacts> facts = facts_of(stream);
     return facts ? std::optional<unsigned>(facts->flags) : std::nullopt;
@@ -182,10 +188,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
-    const void *caller = CALLER;
-    auto work = [=](cudaStream_t on) { return call_back(on, function, data, caller); };
-    if (auto code = captured(stream, work)) return keep(*code);
-    return work(stream);
+    return launch_on_host(stream, function, data, CALLER);
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned) {
     cudaError_t code = wait_for(Awaited::stream, stream, CALLER);
