@@ -79,7 +79,7 @@ FIRST: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "not_pinned.cu": (
             "overlap",
             (
-                "none of 2 cases is right. 1 hidden case fails as well. In case `default` (arguments `1000`) "
+                "none of 2 cases is right. In case `default` (arguments `1000`) "
                 "streams that are given both kernels and asynchronous copies of pinned memory: 0"
             ),
         ),

@@ -19,7 +19,7 @@ enum class Operation : N {
     synchronise, stream_create, stream_destroy, stream_query, stream_wait, event_create, event_destroy, event_record,
     event_query, event_elapsed, push, pull, pointer, memory_info, occupancy, function_limit, reset, touched,
     errors_asked, unsupported, fault, symbol, call_failed, multiply, combine,
-    draw, draw_on_host,
+    draw, draw_on_host, solve,
 };
 constexpr N posted = 0x80000000u;
 constexpr U huge = ~U{0};

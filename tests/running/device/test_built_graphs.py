@@ -120,7 +120,7 @@ def test_nodes_that_need_each_other_and_handles_of_nothing_are_refused(own_tools
 
 
 UPDATED = r"""
-    cudaStream_t s; cudaStreamCreate(&s);
+    cudaStream_t s; cudaStreamCreate(&s); int code;
     cudaMemcpy(a, h, sizeof h, cudaMemcpyHostToDevice), cudaMemset(b, 0, sizeof h);
     for (int round = 0; round < 3; ++round) {
         cudaGraph_t captured;
@@ -129,7 +129,7 @@ UPDATED = r"""
         cudaStreamEndCapture(s, &captured);
         cudaGraphExecUpdateResultInfo info;
         if (!round) cudaGraphInstantiate(&ready, captured, 0);
-        else std::printf("%d %d\n", cudaGraphExecUpdate(ready, captured, &info), info.result);
+        else code = cudaGraphExecUpdate(ready, captured, &info), std::printf("%d %d\n", code, info.result);
         cudaGraphDestroy(captured), cudaGraphLaunch(ready, s), cudaStreamSynchronize(s);
     }
     cudaGraphExecUpdateResultInfo info;
