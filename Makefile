@@ -32,9 +32,9 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 3; }
 	$(PYTHON) -m venv .venv
 
-CORE := grader/simulation/emulator/core
+CORE := grader/simulation/native
 
-$(STAMP): pyproject.toml constraints.txt $(wildcard $(CORE)/native/*) | $(BIN)/python
+$(STAMP): pyproject.toml constraints.txt $(wildcard $(CORE)/*.?pp grader/*/*/native/*.?pp grader/simulation/*/*/native/*) | $(BIN)/python
 	@command -v g++ >/dev/null || { echo "nvcc needs a host compiler; on Debian and Ubuntu: apt-get install g++" >&2; exit 3; }
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '$(EVERYTHING)'
 	@touch $@
@@ -100,7 +100,7 @@ test-aarch64: $(STAMP)  ## whole programs on an emulated processor of Apple's ki
 test-sanitized: $(STAMP)  ## the native core with AddressSanitizer and UndefinedBehaviorSanitizer
 	mkdir -p build/sanitized && $(BIN)/python -m grader.toolchain.core_library build/sanitized/libcore.so
 	GRADER_CORE=build/sanitized/libcore.so ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(g++ -print-file-name=libasan.so)" \
-	    $(BIN)/python -m pytest -q tests/simulation/emulator/core tests/simulation/emulator/instructions
+	    $(BIN)/python -m pytest -q tests/simulation/emulator/core tests/simulation/emulator/instructions tests/running/estimate/test_m*.py
 
 docs: $(STAMP)  ## the documents as a site, in build/site; a link that leads nowhere is an error
 	$(BIN)/mkdocs build --strict

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 NOT_SHIPPED = {"attacks", "__pycache__"}
 """Folders of `sandbox/` that are for the repository alone."""
 
-CORE = "grader/simulation/emulator/core"
-"""The folder of the emulator's native core, whose library makes a wheel one of a platform."""
+CORE = "grader/simulation/native"
+"""The folder of the native library, which makes a wheel one of a platform."""
 
 WITHOUT_CORE = "GRADER_WHEEL_WITHOUT_CORE"
 """Environment variable for a wheel of every platform: then `core_library.py` compiles the core later."""

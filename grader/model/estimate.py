@@ -48,6 +48,7 @@ PROBLEMS = (
     "too-much-work",
     "not-launched",
     "no-disassembler",
+    "no-core",
     "no-baseline",
     "wrong",
     "wrong-at-shape",
@@ -59,13 +60,13 @@ PROBLEMS = (
     "failed",
 )
 """Reasons why there is no estimate, as codes: an instruction that the model does not know (``opcode``), a
-shape that takes the emulator too long, a launch that is refused, no program that reads machine code, a
-baseline of which nothing was recorded for the device or the shape, results that are wrong, an ``element`` of
-them that is wrong at the shape that is estimated (``expected`` and ``got``), or that no block writes there,
-blocks that left only a ``share``, in percent, of the part of the results that falls to them; of a function
-calls that cannot be replayed (``reason``, a clause), more than ``most`` launches that differ, and a launch
-with accesses outside of arrays, perhaps for want of what earlier ones would have written; and a fault of
-ours."""
+shape that takes the emulator too long, a launch that is refused, no program that reads machine code, no
+native library that executes it, a baseline of which nothing was recorded for the device or the shape, results
+that are wrong, an ``element`` of them that is wrong at the shape that is estimated (``expected`` and
+``got``), or that no block writes there, blocks that left only a ``share``, in percent, of the part of the
+results that falls to them; of a function calls that cannot be replayed (``reason``, a clause), more than
+``most`` launches that differ, and a launch with accesses outside of arrays, perhaps for want of what earlier
+ones would have written; and a fault of ours."""
 
 CHANGES = ("no-bank-conflicts", "coalesced", "fewer-shared-loads", "more-warps", "no-barriers", "unrolled")
 """Single changes of a kernel whose effect the same model is asked for."""

@@ -1,4 +1,4 @@
-"""Compiling the emulator's native core: a shared library with a C interface, made as it is installed.
+"""Compiling the native library: C++ behind a C interface, made as the package is installed.
 
     python -m grader.toolchain.core_library     makes it, unless the one that is there is current
 
@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-_OF = runpy.run_path(str(Path(__file__).parents[1] / "simulation/emulator/core/sources.py"))
+_OF = runpy.run_path(str(Path(__file__).parents[1] / "simulation/native/sources.py"))
 """The names of that file, which is read as it is, for there may be no package yet."""
 
 SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
@@ -44,12 +44,12 @@ def build(libraries: dict[Path, tuple[str, ...]]) -> str:
     compiler = shutil.which(os.environ.get("CXX") or "g++") or shutil.which("c++")
     if compiler is None:
         return "no C++ compiler was found"
-    command = [compiler, *_OF["OPTIONS"], f'-DDIGEST="{_OF["digest"]()}"']
+    command = [compiler, *_OF["OPTIONS"], f"-I{_OF['FOLDER']}", f'-DDIGEST="{_OF["digest"]()}"']
     with tempfile.TemporaryDirectory() as folder:
         running = {}
         for number, (library, more) in enumerate(libraries.items()):
             output = f"{folder}/{number}.so"
-            parts = [str(file) for file in sorted(_OF["SOURCES"].glob("*.cpp"))]
+            parts = [str(file) for file in _OF["files"]() if file.suffix == ".cpp"]
             running[library] = (
                 output,
                 subprocess.Popen(
@@ -75,7 +75,8 @@ def main(arguments: list[str]) -> int:
     missing = {library: more for library, more in libraries_of_machine().items() if not is_current(library)}
     problem = build(missing) if missing else ""
     if problem:
-        sys.stderr.write(f"the native core could not be compiled; launches take longer:\n{problem}")
+        lost = "launches take longer, and no speed is estimated"
+        sys.stderr.write(f"the native core could not be compiled; {lost}:\n{problem}")
     return bool(problem)
 
 

@@ -57,7 +57,8 @@ def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
     yield _disassembler(toolchain)
     yield _line_of_attempt("emulator", lambda: _planted_race(toolchain))
     if library() is None:
-        yield ReportLine(Mark.NONE, "emulator", "without its native core it takes longer", _HOW_TO_GET_CORE)
+        what = "without its native core it takes longer, and no speed is estimated"
+        yield ReportLine(Mark.NONE, "emulator", what, _HOW_TO_GET_CORE)
     yield _cache(builds)
     yield from containers.examine()
     yield containers.about_bubblewrap()

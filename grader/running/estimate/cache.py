@@ -13,6 +13,7 @@ from pathlib import Path
 from grader import __version__
 from grader.model import KernelEstimate
 from grader.model.codec import decode, encode
+from grader.simulation.native.sources import digest as native_digest
 from grader.toolchain.nvcc.cache import builder_digest, digest_of_folders, read_entry, write_entry
 
 
@@ -25,7 +26,8 @@ def _modelled_by() -> str:
     package = Path(__file__).parents[2]
     memory, device = "simulation/emulator/memory", "running/device"
     folders = ("running/estimate", "simulation/sass", memory, device, "kinds/function")
-    return f"{__version__} {digest_of_folders(*(package / name for name in folders))} {builder_digest()}"
+    digests = digest_of_folders(*(package / name for name in folders)), builder_digest(), native_digest()
+    return " ".join((__version__, *digests))
 
 
 def entry_for(folder: Path, parts: tuple[object, ...]) -> Path:

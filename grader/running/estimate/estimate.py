@@ -21,6 +21,7 @@ from grader.running.estimate.machine_code_launch import machine_code_launch
 from grader.running.estimate.sampling import sample
 from grader.running.estimate.warps import Changed, WarpTraces
 from grader.simulation.emulator.memory.layout import VariablesTooLargeError, VariableTooSmallError
+from grader.simulation.native.library import NoLibraryError
 from grader.simulation.sass.listing import Label, UnknownCodeError
 from grader.simulation.sass.machine import StepLimitError, StrayError
 
@@ -90,6 +91,8 @@ def reasons() -> Iterator[None]:
         yield
     except UnknownCodeError as problem:
         raise NotEstimatedError("machine-code", (("opcode", problem.opcode),)) from problem
+    except NoLibraryError as problem:
+        raise NotEstimatedError("no-core") from problem
     except StepLimitError as problem:
         raise NotEstimatedError("too-much-work") from problem
     except (StrayError, VariablesTooLargeError, VariableTooSmallError) as problem:

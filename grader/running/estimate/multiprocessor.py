@@ -8,19 +8,31 @@ share of the device's.
 
 This is the structure that NVIDIA describes for Volta and later (four partitions, each with its scheduler and
 pipes; whitepaper of the V100) and that Accel-Sim simulates (Khairy et al., ISCA 2020), at the grain of whole
-instructions instead of cycles.
+instructions instead of cycles. It is in C++ (`native/multiprocessor.cpp`): a check simulates some 200,000
+instructions, which took Python more time than all the rest.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
-from heapq import heappop, heappush
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from grader.base.records import frozen, mutable
 from grader.model import PIPES
-from grader.running.estimate.memory_system import Asker, MemorySystem
-from grader.simulation.sass.listing import NO_SCOREBOARD
+from grader.running.estimate.memory_system import rows_of_requests
+from grader.running.estimate.native_simulation import (
+    CAUSES,
+    KINDS,
+    OPERATION,
+    TRACE,
+    UNITS,
+    WAITED,
+    SimulationInput,
+    device_numbers,
+    simulation_library,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +41,6 @@ if TYPE_CHECKING:
     from grader.running.estimate.memory_system import WarpRequest
 
 PARTITIONS = 4
-SCOREBOARDS = 6
 
 ALONE = -1
 """The pipe of what only takes a slot."""
@@ -75,11 +86,6 @@ class WaitCycles:
 
     cycles: dict[tuple[str, int], float] = field(default_factory=dict)
 
-    def add(self, cause: str, line: int, cycles: float) -> None:
-        """Count some more."""
-        key = (cause, line)
-        self.cycles[key] = self.cycles.get(key, 0.0) + cycles
-
 
 @mutable
 class SimulatedTime:
@@ -97,41 +103,6 @@ class SimulatedTime:
     ends: list[float]
 
 
-@mutable
-class _Warp:
-    trace: WarpTrace
-    block: int
-    number: int
-    """Among the warps of its block."""
-    partition: int
-    at: int = 0
-    request: int = 0
-    boards: list[float] = field(default_factory=lambda: [0.0] * SCOREBOARDS)
-    queued: list[float] = field(default_factory=lambda: [0.0] * SCOREBOARDS)
-    causes: list[str] = field(default_factory=lambda: [""] * SCOREBOARDS)
-    since: float = 0.0
-    """Time when it came to the barrier at which it waits."""
-    marks: list[float] = field(default_factory=list)
-
-    def wait_for(self, board: int, done: float, queued: float, cause: str) -> None:
-        """Let a scoreboard count one more that is done then; it is free when all that it counts are done."""
-        if board != NO_SCOREBOARD and done > self.boards[board]:
-            self.boards[board], self.queued[board], self.causes[board] = done, queued, cause
-
-
-@mutable
-class _Block:
-    """Numbers of a block's warps, how many have not ended, and those that wait at a barrier."""
-
-    warps: range
-    alive: int
-    waiting: list[int] = field(default_factory=list)
-    end: float = 0.0
-
-
-_BY_UNIT = frozenset(("shared", "local", "load", "store", "atomic", "shuffle"))
-
-
 class Multiprocessor:
     """Simulates blocks that are resident together."""
 
@@ -139,160 +110,132 @@ class Multiprocessor:
         self, device: GpuModel, operations: Sequence[PipeOperation], l1_bytes: int, active: int
     ) -> None:
         """``active`` multiprocessors share what the device's L2 and DRAM move."""
-        self.device, self.operations = device, operations
-        self.memory = MemorySystem(device, l1_bytes, active)
-        self.slots = [0.0] * PARTITIONS
-        self.pipes = [[0.0] * len(PIPES) for _ in range(PARTITIONS)]
-        self.arrivals = 0.0
-        self.used = [0.0] * len(PIPES)
-        self.waits = WaitCycles()
-        self._warps: list[_Warp] = []
-        self._blocks: list[_Block] = []
-        self._heap: list[tuple[float, int, int]] = []
-        self._begun = 0
+        self.numbers = device_numbers(device, l1_bytes, active)
+        self.lines = {line: number for number, line in enumerate({o.line: None for o in operations})}
+        self.operations = np.array([_row(operation, self.lines) for operation in operations], OPERATION)
 
     def run(self, blocks: Sequence[Sequence[WarpTrace]], slots: int, apart: float = 0.0) -> SimulatedTime:
-        """Run the warps of blocks to their end, ``slots`` at a time, which begin ``apart`` cycles apart."""
-        self._warps, self._blocks = [], []
-        for block, traces in enumerate(blocks):
-            numbers = range(len(self._warps), len(self._warps) + len(traces))
-            self._warps += [
-                _Warp(trace, block, number - numbers.start, number % PARTITIONS)
-                for number, trace in zip(numbers, traces, strict=True)
-            ]
-            self._blocks.append(_Block(numbers, len(traces)))
-        self._begun, issued = 0, 0
-        for number in range(min(slots, len(blocks))):
-            self._begin_block(number * apart)
-        while self._heap:
-            time, at, number = heappop(self._heap)
-            warp = self._warps[number]
-            if at < len(warp.trace.operations):
-                self._step(time, at, number, warp)
-                issued += 1
-            else:
-                self._end(time, self._blocks[warp.block])
-        busy = self.memory.busy | {PIPES[pipe]: cycles / PARTITIONS for pipe, cycles in enumerate(self.used)}
-        busy["issue"] = issued / PARTITIONS
-        ends = [block.end for block in self._blocks]
-        return SimulatedTime(max(ends), issued, busy, self.waits, [warp.marks for warp in self._warps], ends)
+        """Run the warps of blocks to their end, ``slots`` at a time, which begin ``apart`` cycles apart.
 
-    def _begin_block(self, time: float) -> None:
-        """Let the warps of the next block begin, if there is one."""
-        if self._begun == len(self._blocks):
-            return
-        for number in self._blocks[self._begun].warps:
-            self._warps[number].boards = [time] * SCOREBOARDS
-            heappush(self._heap, (time, 0, number))
-        self._begun += 1
+        Raises NoLibraryError without the native library, and ValueError for traces that do not fit.
+        """
+        handed = _HandedTraces(self, blocks)
+        handed.input.slots, handed.input.apart = slots, apart
+        status = simulation_library().speed_simulate(handed.input)
+        if status:
+            raise MemoryError if status == _NO_MEMORY else ValueError("traces that fit no simulation")
+        return handed.outcome()
 
-    def _end(self, time: float, block: _Block) -> None:
-        """A warp of a block has come to its end; after the last of them another block begins."""
-        block.alive -= 1
-        if not block.alive:
-            block.end = time
-            self._begin_block(time + self.device.block_gap)
-        elif len(block.waiting) >= block.alive:
-            self._release(block, time)
 
-    def _step(self, time: float, at: int, number: int, warp: _Warp) -> None:
-        """A warp issues one instruction."""
-        trace, marks = warp.trace.operations, warp.trace.marks
-        operation = self.operations[trace[at]]
-        if len(warp.marks) < len(marks) and at == marks[len(warp.marks)]:
-            warp.marks.append(time)
-        time = self._issue(time, warp, operation)
-        warp.at = at + 1
-        free = time + operation.stall
-        if operation.kind == "barrier":
-            self._arrive(time, number, warp)
-            return
-        if operation.stall > 1:
-            self.waits.add("latency", operation.line, operation.stall - 1)
-        if operation.kind == "branch":
-            if at + 1 < len(trace) and trace[at + 1] != trace[at] + 1:
-                free += self.device.branch
-        elif operation.kind:
-            self._start(time, warp, operation)
-        heappush(self._heap, (self._ready(free, warp), at + 1, number))
+_NO_MEMORY = 2
 
-    def _arrive(self, time: float, number: int, warp: _Warp) -> None:
-        """A warp comes to a barrier."""
-        block = self._blocks[warp.block]
-        self.arrivals = max(self.arrivals, time) + self.device.barrier_arrival
-        block.waiting.append(number)
-        warp.since = time
-        if len(block.waiting) >= block.alive:
-            self._release(block, max(time, self.arrivals))
 
-    def _issue(self, time: float, warp: _Warp, operation: PipeOperation) -> float:
-        """Issue an instruction as soon as its slot, its pipe and its unit are free; gives when that is."""
-        partition, began = warp.partition, time
-        slot = self.slots[partition]
-        if slot > time:
-            self.waits.add("issue", operation.line, slot - time)
-            time = slot
-        self.slots[partition] = time + 1
-        if operation.pipe != ALONE:
-            pipes = self.pipes[partition]
-            free = pipes[operation.pipe]
-            if free > time:
-                self.waits.add(PIPES[operation.pipe], operation.line, free - time)
-                time = free
-            pipes[operation.pipe] = time + operation.busy
-            self.used[operation.pipe] += operation.busy
-        elif operation.kind in _BY_UNIT and self.memory.unit - self.device.queue > began:
-            room = self.memory.unit - self.device.queue
-            if room > time:
-                shared = operation.kind in ("shared", "shuffle", "local")
-                self.waits.add("shared" if shared else "l1", operation.line, room - time)
-                time = room
-        return time
+def _row(operation: PipeOperation, lines: dict[int, int]) -> tuple[float, ...]:
+    waits = sum(1 << board for board in set(operation.waits))
+    return (
+        *(operation.busy, operation.stall, operation.latency, operation.pipe),
+        *(KINDS.index(operation.kind), operation.sets, operation.reads, waits, lines[operation.line]),
+    )
 
-    def _ready(self, free: float, warp: _Warp) -> float:
-        """Time when the scoreboards let a warp issue its next instruction, at ``free`` at the earliest."""
-        trace = warp.trace.operations
-        if warp.at >= len(trace):
-            return free
-        operation = self.operations[trace[warp.at]]
-        ready, last = free, -1
-        for board in operation.waits:
-            if warp.boards[board] > ready:
-                ready, last = warp.boards[board], board
-        if last >= 0:
-            self._blame(operation.line, warp.causes[last], ready - free, warp.queued[last])
-        return ready
 
-    def _blame(self, line: int, cause: str, cycles: float, queued: float) -> None:
-        """Note what a warp waits for: first what stood in a queue, then what merely takes its time."""
-        bandwidth, _, latency = cause.partition("/")
-        waited = min(cycles, queued)
-        if waited > 0:
-            self.waits.add(bandwidth, line, waited)
-        if cycles > waited:
-            self.waits.add(latency, line, cycles - waited)
+class _HandedTraces:
+    """Input of the library for one simulation; the arrays live as long as it runs."""
 
-    def _release(self, block: _Block, time: float) -> None:
-        """Release the warps of a block, all of which have arrived at a barrier."""
-        device = self.device
-        free = time + device.barrier_base + device.barrier_per_warp * len(block.waiting)
-        waiting, block.waiting = block.waiting, []
-        for number in waiting:
-            warp = self._warps[number]
-            line = self.operations[warp.trace.operations[warp.at - 1]].line
-            self.waits.add("barrier", line, free - warp.since)
-            heappush(self._heap, (self._ready(free, warp), warp.at, number))
+    def __init__(self, of: Multiprocessor, blocks: Sequence[Sequence[WarpTrace]]) -> None:
+        traces = [trace for block in blocks for trace in block]
+        self.lines, joined = list(of.lines), _JoinedTraces(traces)
+        requests = rows_of_requests(joined.distinct)
+        self.marks = [len(trace.marks) for trace in traces]
+        self.times, self.reached = np.zeros(sum(self.marks)), np.zeros(len(traces), np.uint64)
+        self.ends = np.zeros(len(blocks))
+        self.waited = np.zeros(len(CAUSES) * max(1, len(self.lines)), WAITED)
+        warps = np.array([len(block) for block in blocks], np.uint64)
+        arrays = {
+            "operations": of.operations,
+            "executed": np.array(joined.operations, np.uint32),
+            **requests._asdict(),
+            "requested": np.array(joined.requests, np.uint32),
+            "marks": np.array(joined.marks, np.uint64),
+            "traces": np.array(joined.rows, TRACE),
+            "warps": warps,
+            "waited": self.waited,
+            "times": self.times,
+            "reached": self.reached,
+            "ends": self.ends,
+        }
+        self._kept = arrays
+        self.input = SimulationInput(
+            device=of.numbers,
+            **{name: array.ctypes.data for name, array in arrays.items()},
+            operation_count=len(of.operations),
+            executed_count=len(joined.operations),
+            request_count=len(requests.requests),
+            requested_count=len(joined.requests),
+            line_count=len(requests.lines),
+            word_count=len(requests.words),
+            mark_count=len(joined.marks),
+            trace_count=len(traces),
+            block_count=len(blocks),
+            source_line_count=len(self.lines),
+            pipe_count=len(PIPES),
+        )
 
-    def _start(self, time: float, warp: _Warp, operation: PipeOperation) -> None:
-        """Hand an instruction to its unit; its scoreboards signal when it is done."""
-        if operation.kind == "variable":
-            done, queue, cause = time + operation.latency, 0.0, "arithmetic/latency"
-        elif operation.kind == "shuffle":
-            done, queue, cause = self.memory.shuffle(time, operation.latency)
-        else:
-            request = warp.trace.requests[warp.request]
-            asker = Asker(warp.block, warp.number, warp.request, warp.trace.shift)
-            warp.request += 1
-            done, queue, cause = self.memory.access(time, operation.kind, operation.latency, request, asker)
-        warp.wait_for(operation.sets, done, queue, cause)
-        warp.wait_for(operation.reads, max(time + 12, min(done, self.memory.unit)), 0.0, "l1/latency")
+    def outcome(self) -> SimulatedTime:
+        """What came of it."""
+        busy = dict(zip(UNITS, self.input.busy, strict=True))
+        busy |= {pipe: used / PARTITIONS for pipe, used in zip(PIPES, self.input.used, strict=False)}
+        busy["issue"] = self.input.issued / PARTITIONS
+        waits = WaitCycles()
+        for cycles, cause, line in self.waited[: self.input.waits].tolist():
+            waits.cycles[CAUSES[cause], self.lines[line]] = cycles
+        ends = self.ends.tolist()
+        return SimulatedTime(max(ends), self.input.issued, busy, waits, self._marks(), ends)
+
+    def _marks(self) -> list[list[float]]:
+        """The times of the marks to which each warp came."""
+        times, marks, begin = self.times.tolist(), [], 0
+        for count, reached in zip(self.marks, self.reached.tolist(), strict=True):
+            marks.append(times[begin : begin + reached])
+            begin += count
+        return marks
+
+
+class _JoinedTraces:
+    """Traces of warps one after the other; blocks that do the same elsewhere share what they do.
+
+    Most requests are one of a few, so that each is handed over once.
+    """
+
+    def __init__(self, traces: Sequence[WarpTrace]) -> None:
+        self.operations: list[int] = []
+        self.marks: list[int] = []
+        self.rows: list[tuple[int, ...]] = []
+        self._requests: list[int] = []
+        """The requests by their identity."""
+        self._distinct: dict[int, WarpRequest] = {}
+        marked, shared = 0, dict[tuple[int, ...], tuple[int, ...]]()
+        for trace in traces:
+            parts = (id(trace.operations), id(trace.requests), id(trace.marks))
+            spans = shared.get(parts)
+            if spans is None:
+                spans = shared[parts] = self._added(trace)
+            self.rows.append((*spans, trace.shift, marked))
+            marked += len(trace.marks)
+        self.distinct = tuple(self._distinct.values())
+        numbers = {key: number for number, key in enumerate(self._distinct)}
+        self.requests = [numbers[key] for key in self._requests]
+        """The requests by their number among the distinct ones."""
+
+    def _added(self, trace: WarpTrace) -> tuple[int, ...]:
+        """Where the parts of a trace begin among those of all, and how long they are."""
+        keys = [*map(id, trace.requests)]
+        self._distinct.update(zip(keys, trace.requests, strict=True))
+        spans: list[int] = []
+        for joined, part in (
+            (self.operations, trace.operations),
+            (self._requests, keys),
+            (self.marks, trace.marks),
+        ):
+            spans += (len(joined), len(part))
+            joined.extend(part)
+        return tuple(spans)

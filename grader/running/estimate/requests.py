@@ -9,6 +9,7 @@ shared and global memory).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,12 @@ ATOMIC_SECTOR = 3.5
 def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The values once each, in order. Without counts `np.unique` loads masked arrays, which takes time."""
     return np.unique(values, return_counts=True)[0]
+
+
+@lru_cache(maxsize=1024)
+def request_of_passes(passes: float) -> WarpRequest:
+    """The request that takes passes and nothing else; the same object each time, for there are many."""
+    return WarpRequest(passes) if passes else NOTHING
 
 
 def requests_of(
@@ -73,7 +80,7 @@ def _shared(
         passes = memo[key] = tuple(
             _passes(row[mask], np.flatnonzero(mask), access.size, kind, in_pairs=True) for row, mask in rows
         )
-    return [WarpRequest(number) if number else NOTHING for number in passes]
+    return [request_of_passes(number) for number in passes]
 
 
 def _passes(

@@ -15,7 +15,14 @@ from grader.running.estimate.footprints import wave_of
 from grader.running.estimate.memory_system import NOTHING
 from grader.running.estimate.multiprocessor import WarpTrace
 from grader.running.estimate.operations import operation_of
-from grader.running.estimate.requests import LINE_SHIFT, SECTOR_BYTES, distinct, requests_of, rows_of
+from grader.running.estimate.requests import (
+    LINE_SHIFT,
+    SECTOR_BYTES,
+    distinct,
+    request_of_passes,
+    requests_of,
+    rows_of,
+)
 from grader.running.estimate.sampling import l1_bytes
 from grader.simulation.sass.waiting import EXCHANGES
 
@@ -133,7 +140,10 @@ class WarpTraces:
             self._as_is[number] = self._requests_as_is(number, access)
         if not changed.concerns(access.space):
             return self._as_is[number]
-        return [_imagined(request, access, changed) for request in self._as_is[number]]
+        as_is = self._as_is[number]
+        distinct_ones = {id(request): request for request in as_is}
+        imagined = {key: _imagined(request, access, changed) for key, request in distinct_ones.items()}
+        return [imagined[id(request)] for request in as_is]
 
     def _requests_as_is(self, number: int, access: MemoryAccess) -> list[WarpRequest]:
         sampled, at = self._sampled, access.instruction
@@ -216,7 +226,10 @@ def _imagined(request: WarpRequest, access: MemoryAccess, changed: Changed) -> W
     least = max(1.0, access.size / 4)
     if access.space != "global":
         passes = min(request.passes, least) if changed.no_conflicts else request.passes
-        return replace(request, passes=passes * changed.shared_loads) if passes else request
+        if not passes:
+            return request
+        fewer = request_of_passes(passes * changed.shared_loads)
+        return replace(fewer, exchanged=request.exchanged) if request.exchanged else fewer
     return _coalesced(request, access.size, least) if request.lines else request
 
 

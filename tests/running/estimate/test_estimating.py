@@ -17,6 +17,8 @@ from grader.kinds.kernel import estimating as kernel_estimating
 from grader.model import DEVICES, Submission, Verdict
 from grader.running.estimate import ERROR_BOUND
 from grader.running.estimate.cache import entry_for
+from grader.running.estimate.native_simulation import simulation_library
+from grader.simulation.native.library import native_library
 from tests.bundled import bundled
 from tests.mistakes import mistake
 from tests.running.estimate.launches import tools
@@ -149,6 +151,21 @@ def test_without_a_disassembler_there_is_no_estimate() -> None:
     grade = pipeline.grade(plan, file(), bare)
     assert grade.estimate is not None
     assert grade.estimate.problem == "no-disassembler"
+    assert verdicts(grade)["speedup"] is Verdict.SKIP
+
+
+def test_without_the_native_core_there_is_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else executes machine code; the reason says how to get it."""
+    monkeypatch.setenv("GRADER_CORE", "/nowhere")
+    for loader in (native_library, simulation_library):
+        loader.cache_clear()
+    try:
+        grade = pipeline.grade(plan_of(small(ASSIGNMENT), estimates=True), file(), tools())
+    finally:
+        monkeypatch.undo()
+        native_library.cache_clear()
+    assert grade.estimate is not None
+    assert grade.estimate.problem == "no-core"
     assert verdicts(grade)["speedup"] is Verdict.SKIP
 
 

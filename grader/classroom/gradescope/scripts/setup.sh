@@ -36,7 +36,7 @@ mkdir -p "$home"
 cp -r "$source/program" "$home/program"
 "$python" -m venv "$home/venv"
 "$home/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$source/requirements.txt"
-"$python" "$home/program/grader/toolchain/core_library.py" || echo "without the native core kernels take longer"
+"$python" "$home/program/grader/toolchain/core_library.py" || echo "without the native core kernels take longer, and no speed is estimated"
 chmod -R go+rX,go-w "$home"
 chmod 0700 "$source"
 

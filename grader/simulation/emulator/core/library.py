@@ -1,21 +1,15 @@
-"""The shared library of the core, and its structs as `native/core.hpp` has them.
-
-The library has a plain C interface, so one build serves every Python, and ctypes lets other threads run
-meanwhile. It is made when the package is installed (`grader/toolchain/core_library.py`).
-"""
+"""The functions of the core in the native library, and its structs as `native/core.hpp` has them."""
 
 from __future__ import annotations
 
 import ctypes
-import os
 from ctypes import POINTER, Structure, c_char_p, c_int64, c_uint, c_uint32, c_uint64, c_void_p
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from grader.simulation.emulator.core.sources import PLAIN, WIDE, digest
+from grader.simulation.native.library import native_library
 
 CONSTANT = 1 << 31
 """Set in an operand's offset that is one into the constants, which all warps share."""
@@ -118,34 +112,21 @@ class CoreResult(Structure):
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The library for this processor, or that which `GRADER_CORE` names; None where there is none to use."""
-    named = os.environ.get("GRADER_CORE")
-    if named:
-        return _loaded(Path(named))
-    plain = _loaded(PLAIN)
-    wide = _loaded(WIDE) if plain is not None and plain.core_can_be_wide() else None
-    return wide or plain
-
-
-def _loaded(path: Path) -> ctypes.CDLL | None:
-    try:
-        core = ctypes.CDLL(str(path))
-        core.core_digest.restype, core.core_digest.argtypes = c_char_p, []
-        core.core_name.restype, core.core_name.argtypes = c_char_p, [c_uint]
-        core.core_sizes.restype, core.core_sizes.argtypes = None, [POINTER(c_uint)]
-        core.core_begin.restype, core.core_begin.argtypes = c_void_p, [POINTER(LaunchInput)]
-        core.core_run.restype, core.core_run.argtypes = c_uint, [c_void_p, c_uint64, POINTER(CoreResult)]
-        core.core_go_on.restype, core.core_go_on.argtypes = None, [c_void_p]
-        core.core_end.restype, core.core_end.argtypes = None, [c_void_p]
-        expected = digest().encode()
-    except (OSError, AttributeError):
+    """The native library with the functions of the core; None where there is none to use."""
+    core = native_library()
+    if core is None:
         return None
+    core.core_name.restype, core.core_name.argtypes = c_char_p, [c_uint]
+    core.core_sizes.restype, core.core_sizes.argtypes = None, [POINTER(c_uint)]
+    core.core_begin.restype, core.core_begin.argtypes = c_void_p, [POINTER(LaunchInput)]
+    core.core_run.restype, core.core_run.argtypes = c_uint, [c_void_p, c_uint64, POINTER(CoreResult)]
+    core.core_go_on.restype, core.core_go_on.argtypes = None, [c_void_p]
+    core.core_end.restype, core.core_end.argtypes = None, [c_void_p]
     sizes = (c_uint * 5)()
     core.core_sizes(sizes)
     ours: list[Any] = [OP.itemsize, BOUND.itemsize, ARRAY.itemsize]
     ours += [ctypes.sizeof(LaunchInput), ctypes.sizeof(CoreResult)]
-    is_ours = core.core_digest() == expected and list(sizes) == ours
-    return core if is_ours else None
+    return core if list(sizes) == ours else None
 
 
 @lru_cache(maxsize=1)

@@ -1,9 +1,10 @@
-// What the library offers to Python, as plain C functions.
+// What the core offers to Python, as plain C functions.
 #include <cstring>
 #include <new>
 
 #include "machine.hpp"
 #include "codes.hpp"
+#include "offered.hpp"
 
 namespace {
 const char *const NAMES[] = {
@@ -21,22 +22,7 @@ const char *const NAMES[] = {
 };
 }  // namespace
 
-#define OFFERED [[gnu::visibility("default")]]
-
 extern "C" {
-
-// The digest of the sources that the library was made of.
-OFFERED const char *core_digest() { return DIGEST; }
-
-// True if the processor has what the library of `WIDE` in `sources.py` is compiled for (x86-64-v3).
-OFFERED int core_can_be_wide() {
-#ifdef __x86_64__
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("f16c");
-#else
-    return 0;
-#endif
-}
 
 OFFERED const char *core_name(unsigned code) { return code < CODE_COUNT ? NAMES[code] : nullptr; }
 
