@@ -97,10 +97,11 @@ test-aarch64: $(STAMP)  ## whole programs on an emulated processor of Apple's ki
 	$(BIN)/python -m pytest -q -m aarch64 $(IN_PARALLEL) tests/running/device
 
 # The sanitizers are the process's, so it is Python that is started with them; what Python itself leaks is not looked at.
+# AddressSanitizer looks for what throws exceptions as the process begins, when Python has no C++ yet.
 test-sanitized: $(STAMP)  ## the native core with AddressSanitizer and UndefinedBehaviorSanitizer
 	mkdir -p build/sanitized && $(BIN)/python -m grader.toolchain.core_library build/sanitized/libcore.so
-	GRADER_CORE=build/sanitized/libcore.so ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(g++ -print-file-name=libasan.so)" \
-	    $(BIN)/python -m pytest -q tests/simulation/emulator/core tests/simulation/emulator/instructions tests/running/estimate/test_m*.py
+	GRADER_CORE=build/sanitized/libcore.so ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	    $(BIN)/python -m pytest -q tests/simulation/emulator/core tests/simulation/emulator/instructions tests/simulation/sass tests/running/estimate/test_m*.py
 
 docs: $(STAMP)  ## the documents as a site, in build/site; a link that leads nowhere is an error
 	$(BIN)/mkdocs build --strict

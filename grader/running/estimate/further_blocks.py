@@ -13,7 +13,8 @@ import numpy as np
 from grader.base.records import frozen
 from grader.running.estimate.requests import distinct
 from grader.running.estimate.sampling import MOST_STEPS, machine_for, threads_of
-from grader.simulation.sass.interpreter import link, run
+from grader.simulation.sass.interpreter import run
+from grader.simulation.sass.linking import link
 from grader.simulation.sass.machine import WARP, ExecutionTrace
 
 if TYPE_CHECKING:

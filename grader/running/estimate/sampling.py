@@ -14,7 +14,8 @@ import numpy as np
 from grader.base.records import frozen
 from grader.running.estimate.devices import KIB
 from grader.simulation.analysis.occupancy import LIMITS, Load
-from grader.simulation.sass.interpreter import link, run
+from grader.simulation.sass.interpreter import run
+from grader.simulation.sass.linking import link
 from grader.simulation.sass.machine import WARP, ExecutionTrace, SassMachine, Shape
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ _GRADER = FOLDER.parents[1]
 SOURCES = (
     FOLDER,
     _GRADER / "simulation/emulator/core/native",
+    _GRADER / "simulation/sass/native",
     _GRADER / "running/estimate/native",
 )
 """The folders of the C++ files; those of the first are included by the others."""

@@ -9,151 +9,40 @@ from __future__ import annotations
 
 import functools
 import operator
-import struct
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.base.records import frozen
-from grader.simulation.sass import atomics, bits, conversions, floating, halves, integer, memory, warps
+from grader.simulation.sass.linking import MALFORMED
 from grader.simulation.sass.listing import Label, SassRegister, UnknownCodeError
-from grader.simulation.sass.machine import LOCAL_WINDOW, SHARED_WINDOW, LaneGroup, StepLimitError
+from grader.simulation.sass.machine import LaneGroup, StepLimitError, truths_of
+from grader.simulation.sass.native_run import NativeRun
 from grader.simulation.sass.operands import SassLink, is_predicate, register_index
-from grader.simulation.sass.waiting import RetryTurns, WaitingLanes, merged, retry_loops
+from grader.simulation.sass.waiting import RetryTurns, WaitingLanes, merged
 from grader.simulation.sass.warps import acting, is_parted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from grader.simulation.sass.linking import LinkedCode
+    from grader.simulation.sass.listing import SassInstruction
+    from grader.simulation.sass.machine import ExecutionTrace, Mask, SassMachine
+    from grader.simulation.sass.native_code import Truth
 
-    from grader.simulation.sass.listing import Listing, SassInstruction
-    from grader.simulation.sass.machine import ExecutionTrace, Mask, SassMachine, Step
-    from grader.simulation.sass.operands import Reader
-
-_TABLE = {
-    **integer.TABLE,
-    **bits.TABLE,
-    **floating.TABLE,
-    **halves.TABLE,
-    **conversions.TABLE,
-    **warps.TABLE,
-    **memory.TABLE,
-    **atomics.TABLE,
-}
-
-NO_EFFECT = frozenset(
-    (
-        *(
-            "NOP",
-            "YIELD",
-            "NANOSLEEP",
-            "ENDCOLLECTIVE",
-            "PMTRIG",
-            "PREEXIT",
-            "ACQBULK",
-            "UCGABAR_ARV",
-            "UCGABAR_WAIT",
-        ),
-        *("MEMBAR", "CGAERRBAR", "FENCE", "ERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR"),
-    )
-)
-"""Opcodes without effect on values or control flow where every operation completes at once."""
-
-_WAYS = frozenset(("BRA", "EXIT", "CALL", "RET", "BAR", "BSYNC", "WARPSYNC", "KILL"))
 INSTRUCTION_BYTES = 16
-_MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Exceptions that a handler raises for a form whose operands it does not know."""
 _PATIENCE = 200
 """Number of turns of the lanes first in the code before the last get one: the first may wait for them."""
-_WINDOWS = 0x18
-"""Offset in bank 0 of the windows of shared and local memory, up to compute capability 9.0."""
-
-
-@frozen
-class LinkedCode:
-    """Linked code: the instructions, and a step for each but control instructions (None)."""
-
-    code: tuple[SassInstruction, ...]
-    steps: tuple[Step | None, ...]
-    guards: tuple[Reader | None, ...]
-    retry_loops: dict[int, int]
-    """As `grader.simulation.sass.waiting.retry_loops` gives them."""
-
-
-def link(listing: Listing, banks: Mapping[int, bytes]) -> LinkedCode:
-    """Link a kernel for constant banks; an instruction that is not interpreted fails when it is reached."""
-    with_windows = dict(banks)
-    if 0 in banks:
-        windows = struct.pack("<QQ", SHARED_WINDOW, LOCAL_WINDOW)
-        with_windows[0] = banks[0][:_WINDOWS] + windows + banks[0][_WINDOWS + len(windows) :]
-    links = [
-        SassLink(instruction, index, with_windows) for index, instruction in enumerate(listing.instructions)
-    ]
-    guards = tuple(link.truth(link.instruction.guard) if link.instruction.guard else None for link in links)
-    steps = (
-        None if link.instruction.opcode in _WAYS else _guarded(_step(link), guard)
-        for link, guard in zip(links, guards, strict=True)
-    )
-    return LinkedCode(listing.instructions, tuple(steps), guards, retry_loops(listing.instructions))
-
-
-def _step(linked: SassLink) -> Step:
-    opcode = linked.instruction.opcode
-    if opcode in NO_EFFECT:
-        return _nothing
-    handler = _TABLE.get(opcode)
-    if handler is None:
-        return _fails(linked.unknown())
-    try:
-        return handler(linked)
-    except UnknownCodeError as problem:
-        return _fails(problem)
-    except _MALFORMED:
-        return _fails(linked.unknown())
-
-
-def _nothing(_: SassMachine) -> None:
-    """Do nothing."""
-
-
-def _fails(problem: UnknownCodeError) -> Step:
-    """A step that raises the error for an uninterpreted instruction, once it is reached."""
-
-    def step(_: SassMachine) -> None:
-        raise problem
-
-    return step
-
-
-def _guarded(step: Step, guard: Reader | None) -> Step:
-    """The step for the lanes of which a predicate holds."""
-    if guard is None or step is _nothing:
-        return step
-
-    def guarded(m: SassMachine) -> None:
-        before, holds = m.mask, guard(m)
-        if holds.size == 1:
-            if not holds[0]:
-                return
-        elif not holds.all():
-            m.mask = holds if before is None else before & holds
-            if not m.mask.any():
-                m.mask = before
-                return
-        step(m)
-        m.mask = before
-
-    return guarded
 
 
 def run(program: LinkedCode, m: SassMachine, most_steps: int) -> ExecutionTrace:
     """Run the blocks of a machine to their end.
 
     Raises UnknownCodeError for an instruction that is not interpreted, StrayError for an access outside the
-    arrays, and TooMuchWorkError where ``most_steps`` instructions do not suffice.
+    arrays, StepLimitError where ``most_steps`` instructions do not suffice, and NoLibraryError without the
+    native library.
     """
     ready, waits, left, turns = [LaneGroup(0, m.threads)], WaitingLanes(), most_steps, 0
     retries = RetryTurns(dict(program.retry_loops))
-    with np.errstate(all="ignore"):
+    with closing(NativeRun(program, m)) as native:
         while ready or waits or retries.held:
             ready = retries.release(ready) or waits.released(m, program.code)
             ready.sort(key=lambda group: group.pc)
@@ -164,53 +53,43 @@ def run(program: LinkedCode, m: SassMachine, most_steps: int) -> ExecutionTrace:
                 continue
             later = (other.pc for other in ready if other.pc > group.pc)
             stop = retries.next_stop(group.pc, min(later, default=len(program.code)))
-            pc = _straight(program, m, group, stop)
+            pc = _straight(program, native, group, stop)
             left -= pc - group.pc + 1
             if left < 0:
                 raise StepLimitError("the kernel did not come to its end")
             if pc >= len(program.code):
-                raise _unknown(program, pc)
-            stops = program.steps[pc] is None
-            m.trace.end_run(group.pc, pc + stops, group.lanes)
+                raise program.problem(pc)
+            stops = program.operations[pc].name == "control"
+            m.trace.end_run(group.pc, pc + stops, group.lanes, native.recorded())
             going = _going(program, m, pc, group.lanes, waits) if stops else [LaneGroup(pc, group.lanes)]
             ready = merged(ready + going)
+        m.trace.accesses = native.accesses()
     return m.trace
 
 
-def _straight(program: LinkedCode, m: SassMachine, group: LaneGroup, stop: int) -> int:
+def _straight(program: LinkedCode, native: NativeRun, group: LaneGroup, stop: int) -> int:
     """Run lanes up to the position of others, or to a control instruction; gives the index reached."""
-    m.mask, pc = group.lanes, group.pc
-    try:
-        while (step := program.steps[pc]) is not None:
-            step(m)
-            pc += 1
-            if pc >= stop:
-                break
-    except _MALFORMED as problem:
-        raise _unknown(program, pc) from problem
+    if group.pc >= len(program.code):
+        raise program.problem(group.pc)
+    pc = min(stop, program.next_controls[group.pc])
+    if pc > group.pc:
+        native.straight(group.pc, pc, group.lanes)
     return pc
-
-
-def _unknown(program: LinkedCode, pc: int) -> UnknownCodeError:
-    """Error for an instruction that is not interpreted, or for the end of the code where one should be."""
-    if not 0 <= pc < len(program.code):
-        return UnknownCodeError("the end of the code")
-    return UnknownCodeError(".".join((program.code[pc].opcode, *program.code[pc].modifiers)))
 
 
 def _going(program: LinkedCode, m: SassMachine, pc: int, lanes: Mask, waits: WaitingLanes) -> list[LaneGroup]:
     """As `_ways`, for code that may be any."""
     try:
         return _ways(program, m, pc, lanes, waits)
-    except _MALFORMED as problem:
-        raise _unknown(program, pc) from problem
+    except MALFORMED as problem:
+        raise program.problem(pc) from problem
 
 
 def _ways(program: LinkedCode, m: SassMachine, pc: int, lanes: Mask, waits: WaitingLanes) -> list[LaneGroup]:
     """Groups of lanes after a control instruction; lanes that wait go to ``waits``."""
-    instruction, guard = program.code[pc], program.guards[pc]
+    instruction = program.code[pc]
     opcode = instruction.opcode
-    conditions = [guard] if guard else []
+    conditions = [SassLink(instruction, {}).truth(instruction.guard)] if instruction.guard else []
     if opcode != "BAR":
         conditions += _conditions(instruction)
     taken, others = _lanes_by_conditions(m, lanes, conditions)
@@ -248,23 +127,21 @@ def _branches(m: SassMachine, pc: int, instruction: SassInstruction, taken: Mask
     return [*unparted, LaneGroup(target, taken)]
 
 
-def _conditions(instruction: SassInstruction) -> list[Reader]:
+def _conditions(instruction: SassInstruction) -> list[Truth]:
     """The predicates among the operands, which must all hold."""
     return [
-        SassLink(instruction, 0, {}).truth(operand)
-        for operand in instruction.operands
-        if is_predicate(operand)
+        SassLink(instruction, {}).truth(operand) for operand in instruction.operands if is_predicate(operand)
     ]
 
 
 NO_LANES = np.zeros(1, np.bool_)
 
 
-def _lanes_by_conditions(m: SassMachine, lanes: Mask, conditions: list[Reader]) -> tuple[Mask, Mask]:
+def _lanes_by_conditions(m: SassMachine, lanes: Mask, conditions: list[Truth]) -> tuple[Mask, Mask]:
     """The lanes for which all conditions hold, and the others; `NO_LANES` where there are none."""
     if not conditions:
         return lanes, NO_LANES
-    holds = functools.reduce(operator.and_, (condition(m) for condition in conditions))
+    holds = functools.reduce(operator.and_, (truths_of(m, condition) for condition in conditions))
     if holds.size == 1:
         return (lanes, NO_LANES) if holds[0] else (NO_LANES, lanes)
     taken = holds if lanes is None else holds & lanes
@@ -280,7 +157,7 @@ def _groups(*ways: tuple[int, Mask]) -> list[LaneGroup]:
 
 def _returns(m: SassMachine, instruction: SassInstruction) -> list[LaneGroup]:
     """Groups after a return: the target is in a register, in bytes from the beginning of the kernel."""
-    goals = np.broadcast_to(m.registers[register_index(instruction.operands[0])], (m.lanes,))
+    goals = m.registers[register_index(instruction.operands[0])]
     lanes = acting(m)
     return [
         LaneGroup(int(goal) // INSTRUCTION_BYTES, lanes & (goals == goal))

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
+import struct
+from typing import TYPE_CHECKING
 
 from grader.base.records import frozen
 from grader.simulation.sass.listing import Integer, Real, SassConstant, SassRegister, UnknownCodeError
-from grader.simulation.sass.machine import FALSE, TRUE, UNIFORM, UNIFORM_PREDICATES, ZERO
+from grader.simulation.sass.native_code import (
+    NOUGHT,
+    UNIFORM,
+    UNIFORM_PREDICATES,
+    Sign,
+    SourceOperand,
+    Truth,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping, Sequence
 
     from grader.simulation.sass.listing import Operand, SassInstruction
-    from grader.simulation.sass.machine import SassMachine
-
-    Reader: TypeAlias = "Callable[[SassMachine], NDArray[Any]]"
 
 MASK = 0xFFFFFFFF
-
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "EQ": operator.eq,
-    "NE": operator.ne,
-    "LT": operator.lt,
-    "LE": operator.le,
-    "GT": operator.gt,
-    "GE": operator.ge,
-}
-
-
-BOOLEANS: dict[str, Callable[[Any, Any], Any]] = {
-    "AND": operator.and_,
-    "OR": operator.or_,
-    "XOR": operator.xor,
-}
+LONG_MASK = 0xFFFFFFFFFFFFFFFF
+_SIGN = 1 << 31
 
 
 @frozen
@@ -45,7 +31,6 @@ class SassLink:
     """An instruction that is being linked: ``banks`` are the constant banks of the launch, as bytes."""
 
     instruction: SassInstruction
-    index: int
     banks: Mapping[int, bytes]
 
     @property
@@ -56,6 +41,10 @@ class SassLink:
     def has(self, modifier: str) -> bool:
         """True if the instruction has a modifier."""
         return modifier in self.instruction.modifiers
+
+    def named(self, names: Sequence[str]) -> int:
+        """The place among some names of the first modifier that is one; -1 where none is."""
+        return next((names.index(name) for name in self.instruction.modifiers if name in names), -1)
 
     def unknown(self) -> UnknownCodeError:
         """Error for this instruction, which is not interpreted."""
@@ -77,83 +66,67 @@ class SassLink:
         """Some bytes of a bank as an unsigned number; 0 behind its end."""
         return int.from_bytes(self.bank(bank)[offset : offset + size].ljust(size, b"\0"), "little")
 
-    def word(self, operand: Operand) -> Reader:
+    def word(self, operand: Operand) -> SourceOperand:
         """A 32-bit integer, with its sign or inversion."""
         if isinstance(operand, SassRegister):
             index = register_index(operand)
             if index < 0:
-                return _fixed(_signed_word(ZERO, operand))
-            if operand.negated:
-                return lambda m: np.negative(m.registers[index])
-            if operand.inverted:
-                return lambda m: ~m.registers[index]
-            if operand.absolute:
-                return lambda m: np.abs(m.registers[index].view(np.int32)).view(np.uint32)
-            return lambda m: m.registers[index]
-        return _fixed(self._fixed_word(operand))
+                return fixed(_signed_word(0, operand))
+            signs = (
+                Sign.NEGATED * operand.negated
+                or Sign.INVERTED * operand.inverted
+                or Sign.ABSOLUTE * operand.absolute
+            )
+            return SourceOperand(index, signs, 0, 0)
+        return fixed(self._fixed_word(operand))
 
-    def _fixed_word(self, operand: Operand) -> NDArray[np.uint32]:
+    def _fixed_word(self, operand: Operand) -> int:
         if isinstance(operand, Integer):
-            return np.array([operand.value & MASK], np.uint32)
+            return operand.value & MASK
         if isinstance(operand, Real):
-            return np.array([operand.value], np.float32).view(np.uint32)
+            return single_bits(operand.value)
         if isinstance(operand, SassConstant) and operand.register is None:
-            value = np.array([self.constant(operand.bank, operand.offset)], np.uint32)
-            return _signed_word(value, operand)
+            return _signed_word(self.constant(operand.bank, operand.offset), operand)
         raise self.unknown()
 
-    def real(self, operand: Operand) -> Reader:
+    def real(self, operand: Operand) -> SourceOperand:
         """A float32, with `|…|` and its sign."""
-        if isinstance(operand, Real):
-            return _fixed(np.array([operand.value], np.float32))
         if isinstance(operand, SassRegister):
             index = register_index(operand)
             if index < 0:
-                return _fixed(_signed_real(ZERO.view(np.float32), operand))
-            if not (operand.negated or operand.absolute):
-                return lambda m: m.registers[index].view(np.float32)
-            return lambda m: _signed_real(m.registers[index].view(np.float32), operand)
+                return fixed(_signed_real(0, operand))
+            return SourceOperand(index, _real_signs(operand), 0, 0)
         if isinstance(operand, SassConstant):
-            plain = np.array([self.constant(operand.bank, operand.offset)], np.uint32)
-            return _fixed(_signed_real(plain.view(np.float32), operand))
-        return _fixed(self._fixed_word(operand).view(np.float32))
+            return fixed(_signed_real(self.constant(operand.bank, operand.offset), operand))
+        return fixed(self._fixed_word(operand))
 
-    def pair(self, operand: Operand) -> Reader:
+    def pair(self, operand: Operand) -> SourceOperand:
         """A 64-bit integer in two registers, the lower half in the first."""
         if isinstance(operand, SassRegister):
             index = register_index(operand)
-            if index < 0:
-                return _fixed(np.zeros(1, np.uint64))
-            if operand.negated:
-                return lambda m: np.negative(_joined_halves(m.registers[index], m.registers[index + 1]))
-            return lambda m: _joined_halves(m.registers[index], m.registers[index + 1])
+            return NOUGHT if index < 0 else SourceOperand(index, Sign.NEGATED * operand.negated, 0, 0)
         if isinstance(operand, SassConstant) and operand.register is None:
-            return _fixed(np.array([self.constant(operand.bank, operand.offset, 8)], np.uint64))
+            return fixed(self.constant(operand.bank, operand.offset, 8))
         if isinstance(operand, Integer):
-            return _fixed(np.array([operand.value & (MASK << 32 | MASK)], np.uint64))
+            return fixed(operand.value & LONG_MASK)
         raise self.unknown()
 
-    def double(self, operand: Operand) -> Reader:
+    def double(self, operand: Operand) -> SourceOperand:
         """A float64 in two registers."""
         if isinstance(operand, Real):
-            return _fixed(np.array([operand.value], np.float64))
+            return fixed(int.from_bytes(struct.pack("<d", operand.value), "little"))
         if not isinstance(operand, SassRegister | SassConstant):
             raise self.unknown()
         plain = self.pair(operand.without_signs())
-        if operand.negated or operand.absolute:
-            return lambda m: _signed_real(plain(m).view(np.float64), operand)
-        return lambda m: plain(m).view(np.float64)
+        if plain.number < 0:
+            return fixed(_signed_real(plain.value >> 32, operand) << 32 | plain.value & MASK)
+        return plain._replace(signs=_real_signs(operand))
 
-    def truth(self, operand: Operand) -> Reader:
+    def truth(self, operand: Operand) -> Truth:
         """A predicate, perhaps inverted."""
         if not isinstance(operand, SassRegister):
             raise self.unknown()
-        index = predicate_index(operand)
-        if index < 0:
-            return _fixed(FALSE if operand.inverted else TRUE)
-        if operand.inverted:
-            return lambda m: ~m.predicates[index]
-        return lambda m: m.predicates[index]
+        return Truth(predicate_index(operand), operand.inverted)
 
     def split(self, sources: int) -> tuple[int, tuple[int, ...], tuple[Operand, ...], tuple[Operand, ...]]:
         """The operands: the written register, the written predicates, ``sources`` sources, the rest."""
@@ -164,51 +137,49 @@ class SassLink:
         return register_index(first), tuple(written), tuple(rest[:sources]), tuple(rest[sources:])
 
 
+def fixed(value: int) -> SourceOperand:
+    """A source that is the same for all lanes."""
+    return SourceOperand(-1, 0, 0, value)
+
+
 def is_predicate(operand: Operand) -> bool:
     """True if an operand is a predicate."""
     return isinstance(operand, SassRegister) and operand.file in ("P", "UP")
 
 
 def register_index(operand: Operand) -> int:
-    """Index of a register in `Machine.registers`; -1 for RZ."""
+    """Index of a register in `SassMachine.registers`; -1 for RZ."""
     if not isinstance(operand, SassRegister) or operand.file not in ("R", "UR"):
         raise UnknownCodeError(str(operand))
     return operand.index + UNIFORM if operand.file == "UR" and operand.index >= 0 else operand.index
 
 
 def predicate_index(operand: Operand) -> int:
-    """Index of a predicate in `Machine.predicates`; -1 for PT."""
+    """Index of a predicate in `SassMachine.predicates`; -1 for PT."""
     if not isinstance(operand, SassRegister):
         raise UnknownCodeError(str(operand))
     uniform = operand.file == "UP" and operand.index >= 0
     return operand.index + UNIFORM_PREDICATES if uniform else operand.index
 
 
-def write_pair(m: SassMachine, register: int, value: NDArray[np.uint64]) -> None:
-    """Write 64 bits to two registers."""
-    if register >= 0:
-        halves = value.view(np.uint32)
-        m.write(register, halves[0::2].copy())
-        m.write(register + 1, halves[1::2].copy())
+def single_bits(value: float) -> int:
+    """The bits of a number rounded to float32; one that is too large becomes infinite."""
+    try:
+        return int.from_bytes(struct.pack("<f", value), "little")
+    except OverflowError:
+        return 0x7F800000 | _SIGN * (value < 0)
 
 
-def _joined_halves(low: NDArray[np.uint32], high: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    pairs = np.empty(max(low.size, high.size), np.uint64)
-    halves = pairs.view(np.uint32)
-    halves[0::2], halves[1::2] = low, high
-    return pairs
+def _real_signs(operand: SassRegister | SassConstant) -> int:
+    return Sign.REAL_ABSOLUTE * operand.absolute | Sign.REAL_NEGATED * operand.negated
 
 
-def _fixed(value: NDArray[Any]) -> Reader:
-    return lambda _: value
-
-
-def _signed_word(value: NDArray[np.uint32], operand: SassRegister | SassConstant) -> NDArray[np.uint32]:
+def _signed_word(value: int, operand: SassRegister | SassConstant) -> int:
     if operand.negated:
-        return np.negative(value)
-    return ~value if operand.inverted else value
+        return -value & MASK
+    return ~value & MASK if operand.inverted else value
 
 
-def _signed_real(value: NDArray[Any], operand: SassRegister | SassConstant) -> NDArray[Any]:
-    value = np.abs(value) if operand.absolute else value
-    return -value if operand.negated else value
+def _signed_real(bits: int, operand: SassRegister | SassConstant) -> int:
+    bits = bits & ~_SIGN if operand.absolute else bits
+    return bits ^ _SIGN if operand.negated else bits

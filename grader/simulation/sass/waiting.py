@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.base.records import frozen, mutable
 from grader.simulation.sass.listing import Label
-from grader.simulation.sass.machine import WARP, LaneGroup, StepLimitError
+from grader.simulation.sass.machine import WARP, LaneGroup, StepLimitError, truths_of, words_of
 from grader.simulation.sass.operands import SassLink, is_predicate
 from grader.simulation.sass.warps import acting, waiting
 
@@ -69,7 +69,7 @@ class WaitingLanes:
 
     def arrive(self, m: SassMachine, pc: int, instruction: SassInstruction) -> list[LaneGroup]:
         """The active lanes arrived at a BAR, and wait there but for `.ARV`; gives the lanes that go on."""
-        link, modifiers = SassLink(instruction, pc, {}), instruction.modifiers
+        link, modifiers = SassLink(instruction, {}), instruction.modifiers
         link.only("SYNC", "ARV", "RED", "DEFER_BLOCKING", *_REDUCTIONS)
         reduction = next((name for name in modifiers if name in _REDUCTIONS), "")
         numbers = [operand for operand in instruction.operands if not is_predicate(operand)]
@@ -77,7 +77,7 @@ class WaitingLanes:
         if not numbers or bool(voters) != bool(reduction):
             raise link.unknown()
         barrier, *threads = (_agreed(m, link, operand) for operand in numbers)
-        votes = np.broadcast_to(link.truth(voters[0])(m), (m.lanes,)) if voters else np.False_
+        votes = np.broadcast_to(truths_of(m, link.truth(voters[0])), m.lanes) if voters else np.False_
         waits = "ARV" not in modifiers
         expects = threads[0] if threads else None
         self.barred.append(_Arrival(pc + 1 if waits else -1, acting(m), barrier, expects, reduction, votes))
@@ -128,9 +128,7 @@ class WaitingLanes:
 
 def _agreed(m: SassMachine, link: SassLink, operand: Operand) -> int:
     """The value of an operand, which must be the same for all active lanes."""
-    value = link.word(operand)(m)
-    if value.size > 1:
-        value = value[acting(m)]
+    value = words_of(m, link.word(operand))[acting(m)]
     if not value.size or not (value == value[0]).all():
         raise link.unknown()
     return int(value[0])
@@ -169,7 +167,7 @@ def _reduce(m: SassMachine, arrivals: list[_Arrival], released: NDArray[np.bool_
         "OR": lambda: yes.any(axis=1),
     }
     values = np.repeat(results[voters[0].reduction]().astype(np.uint32), m.lanes // blocks)
-    m.votes = np.where(released, values, m.votes)
+    m.votes[released] = values[released]
 
 
 def _without(arrival: _Arrival, lanes: NDArray[np.bool_]) -> _Arrival:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.simulation.sass.interpreter import link, run
+from grader.simulation.sass.interpreter import run
+from grader.simulation.sass.linking import link
 from grader.simulation.sass.listing import read_listing
 from grader.simulation.sass.machine import SassMachine, Shape
 

@@ -14,7 +14,8 @@ from grader.model import Argument, Launch
 from grader.simulation.emulator.launch import run as emulate
 from grader.simulation.emulator.memory.layout import bytes_of, lay_out, local_bytes_of
 from grader.simulation.sass.cubin import constant_banks
-from grader.simulation.sass.interpreter import link, run
+from grader.simulation.sass.interpreter import run
+from grader.simulation.sass.linking import link
 from grader.simulation.sass.listing import read_listing
 from grader.simulation.sass.machine import SassMachine, Shape
 from grader.toolchain.nvcc import Tools, find_toolchain, machine_code

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from grader.base.errors import GraderError, OurError
 from grader.simulation.sass.cubin import constant_banks
-from grader.simulation.sass.interpreter import link, run
+from grader.simulation.sass.interpreter import run
+from grader.simulation.sass.linking import link
 from grader.simulation.sass.listing import read_listing
 from tests.simulation.emulator.nvcc import compiler
 from tests.simulation.sass.rows import BASE, machine

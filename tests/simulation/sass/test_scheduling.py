@@ -7,7 +7,8 @@ import struct
 import numpy as np
 import pytest
 
-from grader.simulation.sass.interpreter import link, run
+from grader.simulation.sass.interpreter import run
+from grader.simulation.sass.linking import link
 from grader.simulation.sass.listing import UnknownCodeError, read_listing
 from grader.simulation.sass.machine import SassMachine, StepLimitError, StrayError
 from tests.simulation.sass.rows import BASE, execute, lanes, machine, text
