@@ -64,6 +64,8 @@ class _Pattern:
     mask: Mask
     lanes: NDArray[np.intp] | None
     addresses: NDArray[np.int64]
+    given: NDArray[np.int64]
+    """The addresses of the access that had it first, with those of other lanes."""
     shared: float = 0.0
     sectors: dict[int, _Sectors] = field(default_factory=dict)
 
@@ -73,6 +75,8 @@ class _Pattern:
         if mask is not mine and (mask is None or mine is None or not np.array_equal(mask, mine)):
             return None
         addresses = access.addresses
+        if addresses is self.given:
+            return 0
         if len(addresses) > 1 and self.lanes is not None:
             addresses = addresses[self.lanes]
         if len(addresses) != len(self.addresses):
@@ -190,7 +194,7 @@ class Demands:
         addresses = access.addresses
         if len(addresses) > 1 and lanes is not None:
             addresses = addresses[lanes]
-        pattern = _Pattern(access.mask, lanes, addresses)
+        pattern = _Pattern(access.mask, lanes, addresses, access.addresses)
         if access.space != "global":
             pattern.shared = self._shared(access)
         patterns.insert(0, pattern)

@@ -15,20 +15,19 @@ read from DRAM before it is written there.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.base.records import frozen
 from grader.running.estimate.footprints import arrays_by_line, footprints_of, wave_of
+from grader.running.estimate.memory_system import WarpRequest
 from grader.running.estimate.requests import SECTOR_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.running.estimate.footprints import Footprint
-    from grader.running.estimate.memory_system import WarpRequest
     from grader.running.estimate.sampling import SampledBlocks
 
 _L2_SHARE = 0.8
@@ -82,8 +81,9 @@ class DramShares:
         shares = self._of_line(request.lines[0][0])
         if len(request.lines) > 1 and shares is not self._of_line(request.lines[-1][0]):
             shares = _most({self._of_line(line) for line, _ in request.lines})
-        return replace(
-            request,
+        return WarpRequest(
+            request.passes,
+            request.lines,
             dram=shares.dram,
             late=shares.late,
             together=self._one_wave and shares.dram < shares.late,
@@ -91,6 +91,7 @@ class DramShares:
             leaves=self._leaves if request.written else 0.0,
             filled=shares.filled,
             slower=shares.slower,
+            written=request.written,
         )
 
     def _of_line(self, line: int) -> _Shares:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.base.records import frozen
-from grader.running.estimate.multiprocessor import PARTITIONS, Multiprocessor
+from grader.running.estimate.multiprocessor import PARTITIONS, JoinedBlocks, Multiprocessor
 from grader.running.estimate.sampling import l1_bytes
 from grader.running.estimate.turns import BlockRuns
 from grader.running.estimate.warps import AS_IS, WarpTraces
@@ -109,13 +109,14 @@ class _Simulation:
         count, gap = len(self.blocks), self.sampled.device.block_gap
         if self.turns.whole and self.rounds > 1:
             return self._of_short_blocks()
-        self.outcome = self._run(self.blocks)
+        joined = JoinedBlocks(self.blocks)
+        self.outcome = self._run(joined)
         a_round = self._to_the_end(self.outcome)
         full = int(self.rounds)
         rest = min(count, int(np.ceil((self.rounds - full) * count - 0.01)))
         if rest and full >= _FEW_ROUNDS:
             return a_round * self.rounds + gap * full
-        working = a_round * full + (self._to_the_end(self._run(self.blocks[:rest])) if rest else 0.0)
+        working = a_round * full + (self._to_the_end(self._run(joined, first=rest)) if rest else 0.0)
         if rest:
             self.tail = max(0.0, working - a_round * self.rounds)
         return working + gap * (full if rest else full - 1)
@@ -129,7 +130,7 @@ class _Simulation:
         repeats = max(1, min(ROUNDS, int(np.ceil(self.rounds)), SIMULATED // max(1, all_issues)))
         is_long = repeats == ROUNDS < self.rounds
         apart = all_issues / count / PARTITIONS if is_long else 0.0
-        self.outcome = outcome = self._run(_elsewhere(self.blocks, repeats), apart)
+        self.outcome = outcome = self._run(JoinedBlocks(_elsewhere(self.blocks, repeats)), apart)
         if repeats == 1:
             return outcome.cycles * self.rounds + self.sampled.device.block_gap * (self.rounds - 1)
         if is_long:  # a round while all its blocks have others beside them
@@ -143,11 +144,12 @@ class _Simulation:
         busiest = max(outcome.busy[unit] for unit in ("l1", "l2", "dram")) / repeats
         return outcome.cycles + max(following, busiest) * (self.rounds - repeats)
 
-    def _run(self, blocks: Sequence[Sequence[WarpTrace]], apart: float = 0.0) -> SimulatedTime:
+    def _run(self, blocks: JoinedBlocks, apart: float = 0.0, first: int | None = None) -> SimulatedTime:
         sampled, device = self.sampled, self.sampled.device
         active = min(sampled.launch.blocks, device.multiprocessors)
         cache = l1_bytes(sampled.launch, device, sampled.resident)
-        return Multiprocessor(device, self.operations, cache, active).run(blocks, len(self.blocks), apart)
+        multiprocessor = Multiprocessor(device, self.operations, cache, active)
+        return multiprocessor.run(blocks, len(self.blocks), apart, first)
 
     def _to_the_end(self, outcome: SimulatedTime) -> float:
         """The cycles of blocks of which only some runs were simulated.

@@ -15,7 +15,7 @@ instructions, which took Python more time than all the rest.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from grader.running.estimate.native_simulation import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from grader.running.estimate.devices import GpuModel
     from grader.running.estimate.memory_system import WarpRequest
@@ -114,12 +116,15 @@ class Multiprocessor:
         self.lines = {line: number for number, line in enumerate({o.line: None for o in operations})}
         self.operations = np.array([_row(operation, self.lines) for operation in operations], OPERATION)
 
-    def run(self, blocks: Sequence[Sequence[WarpTrace]], slots: int, apart: float = 0.0) -> SimulatedTime:
+    def run(
+        self, blocks: JoinedBlocks, slots: int, apart: float = 0.0, first: int | None = None
+    ) -> SimulatedTime:
         """Run the warps of blocks to their end, ``slots`` at a time, which begin ``apart`` cycles apart.
 
-        Raises NoLibraryError without the native library, and ValueError for traces that do not fit.
+        Of the blocks only the ``first`` are run where that is given. Raises NoLibraryError without the native
+        library, and ValueError for traces that do not fit together.
         """
-        handed = _HandedTraces(self, blocks)
+        handed = _HandedBlocks(self, blocks, len(blocks.warps) if first is None else first)
         handed.input.slots, handed.input.apart = slots, apart
         status = simulation_library().speed_simulate(handed.input)
         if status:
@@ -138,44 +143,86 @@ def _row(operation: PipeOperation, lines: dict[int, int]) -> tuple[float, ...]:
     )
 
 
-class _HandedTraces:
+class JoinedBlocks:
+    """The traces of blocks' warps one after the other, as the library takes them.
+
+    Blocks that do the same elsewhere share what they do. Most requests are one of a few, so that each of
+    these is there once.
+    """
+
+    def __init__(self, blocks: Sequence[Sequence[WarpTrace]]) -> None:
+        """Join the traces of each block's warps."""
+        self.warps = [len(block) for block in blocks]
+        self.marks = [len(trace.marks) for block in blocks for trace in block]
+        self._operations: list[int] = []
+        self._marked: list[int] = []
+        self._requests: list[int] = []
+        """The requests by their identity."""
+        self._distinct: dict[int, WarpRequest] = {}
+        rows, marked, shared = [], 0, dict[tuple[int, ...], tuple[int, ...]]()
+        for trace in (trace for block in blocks for trace in block):
+            parts = (id(trace.operations), id(trace.requests), id(trace.marks))
+            spans = shared.get(parts)
+            if spans is None:
+                spans = shared[parts] = self._added(trace)
+            rows.append((*spans, trace.shift, marked))
+            marked += len(trace.marks)
+        numbers = {key: number for number, key in enumerate(self._distinct)}
+        requests = rows_of_requests(self._distinct.values())
+        self.arrays: dict[str, NDArray[Any]] = {
+            "executed": np.array(self._operations, np.uint32),
+            **requests._asdict(),
+            "requested": np.array([numbers[key] for key in self._requests], np.uint32),
+            "marks": np.array(self._marked, np.uint64),
+            "traces": np.array(rows, TRACE),
+        }
+        self.counts = {
+            "executed_count": len(self._operations),
+            "request_count": len(requests.requests),
+            "requested_count": len(self._requests),
+            "line_count": len(requests.lines),
+            "word_count": len(requests.words),
+            "mark_count": len(self._marked),
+            "trace_count": len(rows),
+        }
+
+    def _added(self, trace: WarpTrace) -> tuple[int, ...]:
+        """Where the parts of a trace begin among those of all, and how long they are."""
+        keys = [*map(id, trace.requests)]
+        self._distinct.update(zip(keys, trace.requests, strict=True))
+        spans: list[int] = []
+        for joined, part in (
+            (self._operations, trace.operations),
+            (self._requests, keys),
+            (self._marked, trace.marks),
+        ):
+            spans += (len(joined), len(part))
+            joined.extend(part)
+        return tuple(spans)
+
+
+class _HandedBlocks:
     """Input of the library for one simulation; the arrays live as long as it runs."""
 
-    def __init__(self, of: Multiprocessor, blocks: Sequence[Sequence[WarpTrace]]) -> None:
-        traces = [trace for block in blocks for trace in block]
-        self.lines, joined = list(of.lines), _JoinedTraces(traces)
-        requests = rows_of_requests(joined.distinct)
-        self.marks = [len(trace.marks) for trace in traces]
-        self.times, self.reached = np.zeros(sum(self.marks)), np.zeros(len(traces), np.uint64)
-        self.ends = np.zeros(len(blocks))
+    def __init__(self, of: Multiprocessor, blocks: JoinedBlocks, count: int) -> None:
+        self.lines, self.marks = list(of.lines), blocks.marks[: sum(blocks.warps[:count])]
+        self.times, self.reached = np.zeros(sum(self.marks)), np.zeros(len(self.marks), np.uint64)
+        self.ends = np.zeros(count)
         self.waited = np.zeros(len(CAUSES) * max(1, len(self.lines)), WAITED)
-        warps = np.array([len(block) for block in blocks], np.uint64)
-        arrays = {
+        self._arrays = blocks.arrays | {
             "operations": of.operations,
-            "executed": np.array(joined.operations, np.uint32),
-            **requests._asdict(),
-            "requested": np.array(joined.requests, np.uint32),
-            "marks": np.array(joined.marks, np.uint64),
-            "traces": np.array(joined.rows, TRACE),
-            "warps": warps,
+            "warps": np.array(blocks.warps[:count], np.uint64),
             "waited": self.waited,
             "times": self.times,
             "reached": self.reached,
             "ends": self.ends,
         }
-        self._kept = arrays
         self.input = SimulationInput(
             device=of.numbers,
-            **{name: array.ctypes.data for name, array in arrays.items()},
+            **{name: array.ctypes.data for name, array in self._arrays.items()},
+            **blocks.counts,
             operation_count=len(of.operations),
-            executed_count=len(joined.operations),
-            request_count=len(requests.requests),
-            requested_count=len(joined.requests),
-            line_count=len(requests.lines),
-            word_count=len(requests.words),
-            mark_count=len(joined.marks),
-            trace_count=len(traces),
-            block_count=len(blocks),
+            block_count=count,
             source_line_count=len(self.lines),
             pipe_count=len(PIPES),
         )
@@ -198,44 +245,3 @@ class _HandedTraces:
             marks.append(times[begin : begin + reached])
             begin += count
         return marks
-
-
-class _JoinedTraces:
-    """Traces of warps one after the other; blocks that do the same elsewhere share what they do.
-
-    Most requests are one of a few, so that each is handed over once.
-    """
-
-    def __init__(self, traces: Sequence[WarpTrace]) -> None:
-        self.operations: list[int] = []
-        self.marks: list[int] = []
-        self.rows: list[tuple[int, ...]] = []
-        self._requests: list[int] = []
-        """The requests by their identity."""
-        self._distinct: dict[int, WarpRequest] = {}
-        marked, shared = 0, dict[tuple[int, ...], tuple[int, ...]]()
-        for trace in traces:
-            parts = (id(trace.operations), id(trace.requests), id(trace.marks))
-            spans = shared.get(parts)
-            if spans is None:
-                spans = shared[parts] = self._added(trace)
-            self.rows.append((*spans, trace.shift, marked))
-            marked += len(trace.marks)
-        self.distinct = tuple(self._distinct.values())
-        numbers = {key: number for number, key in enumerate(self._distinct)}
-        self.requests = [numbers[key] for key in self._requests]
-        """The requests by their number among the distinct ones."""
-
-    def _added(self, trace: WarpTrace) -> tuple[int, ...]:
-        """Where the parts of a trace begin among those of all, and how long they are."""
-        keys = [*map(id, trace.requests)]
-        self._distinct.update(zip(keys, trace.requests, strict=True))
-        spans: list[int] = []
-        for joined, part in (
-            (self.operations, trace.operations),
-            (self._requests, keys),
-            (self.marks, trace.marks),
-        ):
-            spans += (len(joined), len(part))
-            joined.extend(part)
-        return tuple(spans)

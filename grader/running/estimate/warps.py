@@ -82,8 +82,9 @@ class WarpTraces:
         self._patterns: dict[bytes, tuple[float, ...]] = {}
         self._dram = DramShares(sampled)
         self._parts = _parts_of_l2(sampled, self.operations)
-        self._as_is: dict[int, list[WarpRequest]] = {}
+        self._as_is: dict[tuple[object, ...], list[WarpRequest]] = {}
         """The requests of each access of the kernel as it is; what no change concerns stays so."""
+        self._imagined: dict[tuple[Changed, tuple[object, ...]], list[WarpRequest]] = {}
         self._asked: NDArray[np.float64] | None = None
 
     def demands(self, issues: Sequence[int]) -> NDArray[np.float64]:
@@ -134,22 +135,33 @@ class WarpTraces:
         return first
 
     def _requests(self, number: int, changed: Changed) -> list[WarpRequest]:
-        """Requests of each warp in an access."""
+        """Requests of each warp in an access; the same list for an access that was made before."""
         access = self._sampled.trace.accesses[number]
-        if number not in self._as_is:
-            self._as_is[number] = self._requests_as_is(number, access)
+        key = self._key(number, access)
+        as_is = self._as_is.get(key)
+        if as_is is None:
+            as_is = self._as_is[key] = self._requests_as_is(number, access)
         if not changed.concerns(access.space):
-            return self._as_is[number]
-        as_is = self._as_is[number]
-        distinct_ones = {id(request): request for request in as_is}
-        imagined = {key: _imagined(request, access, changed) for key, request in distinct_ones.items()}
-        return [imagined[id(request)] for request in as_is]
+            return as_is
+        imagined = self._imagined.get((changed, key))
+        if imagined is None:
+            distinct_ones = {id(request): request for request in as_is}
+            changes = {at: _imagined(one, access, changed) for at, one in distinct_ones.items()}
+            imagined = self._imagined[changed, key] = [changes[id(request)] for request in as_is]
+        return imagined
+
+    def _key(self, number: int, access: MemoryAccess) -> tuple[object, ...]:
+        """The same for accesses that ask for the same; of atomic ones each asks for something else."""
+        if self.operations[access.instruction].kind == "atomic":
+            return (number,)
+        return (access.instruction, id(access.addresses), id(access.mask), access.space)
 
     def _requests_as_is(self, number: int, access: MemoryAccess) -> list[WarpRequest]:
         sampled, at = self._sampled, access.instruction
         kind = self._kind(access)
         requests = requests_of(access, kind, sampled.device, self._patterns, sampled.threads)
-        requests = [self._dram.with_share(request) for request in requests]
+        if access.space == "global":
+            requests = [self._dram.with_share(request) for request in requests]
         if self.operations[at].kind == "atomic":
             return self._contended(number, access, requests)
         if kind == EXCHANGE:

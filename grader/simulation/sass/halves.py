@@ -91,7 +91,21 @@ def _arithmetic(link: SassLink) -> MachineOperation:
         | Flag.SATURATES * link.has("SAT")
         | Flag.RECTIFIES * link.has("RELU")
     )
+    if name == "fma_f16" and not flags & ~Flag.BRAIN and _is_move(sources):
+        return MachineOperation("move", to, sources[2:])
     return MachineOperation(name, to, sources, flags=flags, immediate=ways)
+
+
+def _is_move(sources: tuple[SourceOperand, ...]) -> bool:
+    """True for noughts times noughts and a fixed positive number: so ptxas writes a word to a register."""
+    *factors, summand = sources
+    numbers = (summand.value & 0xFFFF, summand.value >> 16)
+    is_fixed = all(source.number < 0 for source in sources)
+    return is_fixed and not any(factor.value for factor in factors) and all(n < _INFINITE for n in numbers)
+
+
+_INFINITE = 0x7C00
+"""Bits of the first float16 that is no number; those of a bfloat16 below it are numbers as well."""
 
 
 def _extreme(link: SassLink) -> MachineOperation:

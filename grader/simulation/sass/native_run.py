@@ -65,17 +65,20 @@ class NativeRun:
         return list(counts), list(parts)
 
     def accesses(self) -> list[MemoryAccess]:
-        """The accesses that were recorded, in their order."""
+        """The accesses that were recorded, in their order; those with the same addresses share one array."""
         counts, parts = self._recorded()
         rows = _copied(parts[0], counts[0], ACCESS)
         addresses = _copied(parts[1], counts[1], np.dtype(np.int64))
         words = _copied(parts[2], counts[2], np.dtype(np.uint32))
         bits = np.unpackbits(words.view(np.uint8), bitorder="little").astype(np.bool_)
         masks = [None, *bits.reshape(-1, self._m.lanes)]
-        return [
-            MemoryAccess(op, SPACES[space], addresses[first : first + count], masks[mask], size)
-            for op, space, size, mask, first, count in rows.tolist()
-        ]
+        arrays: dict[int, NDArray[np.int64]] = {}
+        accesses = []
+        for op, space, size, mask, first, count in rows.tolist():
+            if first not in arrays:
+                arrays[first] = addresses[first : first + count]
+            accesses.append(MemoryAccess(op, SPACES[space], arrays[first], masks[mask], size))
+        return accesses
 
 
 def _copied(address: int | None, count: int, kind: np.dtype[Any]) -> NDArray[Any]:

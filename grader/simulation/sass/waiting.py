@@ -10,7 +10,7 @@ next begins. Its own lanes that want one word still repeat it.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from grader.simulation.sass.operands import SassLink, is_predicate
 from grader.simulation.sass.warps import acting, waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -128,7 +128,10 @@ class WaitingLanes:
 
 def _agreed(m: SassMachine, link: SassLink, operand: Operand) -> int:
     """The value of an operand, which must be the same for all active lanes."""
-    value = words_of(m, link.word(operand))[acting(m)]
+    source = link.word(operand)
+    if source.number < 0:
+        return source.value
+    value = words_of(m, source)[acting(m)]
     if not value.size or not (value == value[0]).all():
         raise link.unknown()
     return int(value[0])
@@ -137,7 +140,7 @@ def _agreed(m: SassMachine, link: SassLink, operand: Operand) -> int:
 def _complete_blocks(m: SassMachine, arrivals: list[_Arrival]) -> NDArray[np.bool_]:
     """The blocks in which all came that an arrival expects."""
     blocks = len(m.shape.blocks)
-    present = np.logical_or.reduce([arrival.lanes for arrival in arrivals])
+    present = _joined(arrival.lanes for arrival in arrivals)
     threads = next((arrival.threads for arrival in arrivals if arrival.threads is not None), None)
     if threads is not None:
         # Whole warps count, whichever of their threads there are (PTX ISA, section 9.7.13.1).
@@ -145,7 +148,17 @@ def _complete_blocks(m: SassMachine, arrivals: list[_Arrival]) -> NDArray[np.boo
         return np.asarray(warps * WARP >= threads)
     everybody = np.ones(m.lanes, np.bool_) if m.threads is None else m.threads
     alive = everybody if m.ended is None else everybody & ~m.ended
-    return (present | ~alive).reshape(blocks, -1).all(axis=1) & present.reshape(blocks, -1).any(axis=1)
+    everybody_came = (present | ~alive).reshape(blocks, -1).all(axis=1)
+    return np.asarray(everybody_came & present.reshape(blocks, -1).any(axis=1))
+
+
+def _joined(masks: Iterable[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """The lanes of any of some masks; of few arrays faster than `np.logical_or.reduce`."""
+    first, *others = masks
+    joined = first.copy()
+    for mask in others:
+        joined |= mask
+    return joined
 
 
 def _warps_of(lanes: NDArray[np.bool_], blocks: int) -> NDArray[np.int64]:
@@ -159,9 +172,9 @@ def _reduce(m: SassMachine, arrivals: list[_Arrival], released: NDArray[np.bool_
     if not voters:
         return
     blocks = len(m.shape.blocks)
-    came = np.logical_or.reduce([arrival.lanes for arrival in voters]).reshape(blocks, -1)
-    yes = np.logical_or.reduce([arrival.lanes & arrival.votes for arrival in voters]).reshape(blocks, -1)
-    results: dict[str, Callable[[], NDArray[np.generic]]] = {
+    came = _joined(arrival.lanes for arrival in voters).reshape(blocks, -1)
+    yes = _joined(np.asarray(arrival.lanes & arrival.votes) for arrival in voters).reshape(blocks, -1)
+    results: dict[str, Callable[[], Any]] = {
         "POPC": lambda: yes.sum(axis=1),
         "AND": lambda: (yes | ~came).all(axis=1),
         "OR": lambda: yes.any(axis=1),

@@ -9,7 +9,13 @@ import pytest
 
 from grader.running.estimate.devices import H100
 from grader.running.estimate.memory_system import WarpRequest
-from grader.running.estimate.multiprocessor import ALONE, Multiprocessor, PipeOperation, WarpTrace
+from grader.running.estimate.multiprocessor import (
+    ALONE,
+    JoinedBlocks,
+    Multiprocessor,
+    PipeOperation,
+    WarpTrace,
+)
 from grader.simulation.sass.listing import NO_SCOREBOARD
 
 if TYPE_CHECKING:
@@ -69,7 +75,7 @@ def simulate(
         ]
         for block in blocks
     ]
-    return Multiprocessor(device, operations, L1_BYTES, active).run(traces, slots)
+    return Multiprocessor(device, operations, L1_BYTES, active).run(JoinedBlocks(traces), slots)
 
 
 def waited(outcome: SimulatedTime, cause: str) -> float:
@@ -124,7 +130,7 @@ def test_a_scoreboard_waits_for_all_that_it_counts() -> None:
     far, near = WarpRequest(1.0, ((9, 0b1111),)), FIRST_LINE
     operations = [LDG, USE, replace(LDG, sets=1), replace(USE, waits=(1,))]
     trace = WarpTrace([2, 3, 0, 0, 1], [near, far, near], (0,))
-    outcome = Multiprocessor(QUIET, operations, L1_BYTES, 1).run([[trace]], 1)
+    outcome = Multiprocessor(QUIET, operations, L1_BYTES, 1).run(JoinedBlocks([[trace]]), 1)
     assert outcome.cycles > 2 * H100.l2_latency
 
 
@@ -190,7 +196,9 @@ def test_a_branch_that_is_taken_costs_some_cycles() -> None:
     """One that falls through costs none."""
     code = [FREE, BRANCH, USE]
     traces = [WarpTrace([0, 1, 2], ()), WarpTrace([0, 1, 0, 1, 2], ())]
-    through, taken = (Multiprocessor(QUIET, code, L1_BYTES, 1).run([[one]], 1).cycles for one in traces)
+    through, taken = (
+        Multiprocessor(QUIET, code, L1_BYTES, 1).run(JoinedBlocks([[one]]), 1).cycles for one in traces
+    )
     assert taken - through == pytest.approx(2 + H100.branch)
 
 
