@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import operator
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,28 +41,28 @@ def run(program: LinkedCode, m: SassMachine, most_steps: int) -> ExecutionTrace:
     """
     ready, waits, left, turns = [LaneGroup(0, m.threads)], WaitingLanes(), most_steps, 0
     retries = RetryTurns(dict(program.retry_loops))
-    with closing(NativeRun(program, m)) as native:
-        while ready or waits or retries.held:
-            ready = retries.release(ready) or waits.released(m, program.code)
-            ready.sort(key=lambda group: group.pc)
-            turns = turns + 1 if len(ready) > 1 else 0
-            arrived = ready.pop(-1 if turns % _PATIENCE == _PATIENCE - 1 else 0)
-            group = retries.admit(m, arrived, ready)
-            if group is None:
-                continue
-            later = (other.pc for other in ready if other.pc > group.pc)
-            stop = retries.next_stop(group.pc, min(later, default=len(program.code)))
-            pc = _straight(program, native, group, stop)
-            left -= pc - group.pc + 1
-            if left < 0:
-                raise StepLimitError("the kernel did not come to its end")
-            if pc >= len(program.code):
-                raise program.problem(pc)
-            stops = program.operations[pc].name == "control"
-            m.trace.end_run(group.pc, pc + stops, group.lanes, native.recorded())
-            going = _going(program, m, pc, group.lanes, waits) if stops else [LaneGroup(pc, group.lanes)]
-            ready = merged(ready + going)
-        m.trace.accesses = native.accesses()
+    native = NativeRun(program, m)
+    while ready or waits or retries.held:
+        ready = retries.release(ready) or waits.released(m, program.code)
+        ready.sort(key=lambda group: group.pc)
+        turns = turns + 1 if len(ready) > 1 else 0
+        arrived = ready.pop(-1 if turns % _PATIENCE == _PATIENCE - 1 else 0)
+        group = retries.admit(m, arrived, ready)
+        if group is None:
+            continue
+        later = (other.pc for other in ready if other.pc > group.pc)
+        stop = retries.next_stop(group.pc, min(later, default=len(program.code)))
+        pc = _straight(program, native, group, stop)
+        left -= pc - group.pc + 1
+        if left < 0:
+            raise StepLimitError("the kernel did not come to its end")
+        if pc >= len(program.code):
+            raise program.problem(pc)
+        stops = program.operations[pc].name == "control"
+        m.trace.end_run(group.pc, pc + stops, group.lanes, native.recorded())
+        going = _going(program, m, pc, group.lanes, waits) if stops else [LaneGroup(pc, group.lanes)]
+        ready = merged(ready + going)
+    m.trace.accesses = native.accesses()
     return m.trace
 
 

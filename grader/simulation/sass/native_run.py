@@ -26,28 +26,42 @@ if TYPE_CHECKING:
 _BANK_BYTES = 1 << 16
 
 
+class _LibraryMachine:
+    """What the library holds of a machine; it is freed with the last array that shows a part of it."""
+
+    def __init__(self, arrays: _Arrays) -> None:
+        self._library, self._arrays = library(), arrays
+        self.handle: int | None = self._library.sass_begin(arrays.input)
+        if not self.handle:
+            raise MemoryError
+
+    def __del__(self) -> None:
+        if getattr(self, "handle", None):
+            self._library.sass_end(self.handle)
+
+    def shown(self, address: int | None, count: int, kind: np.dtype[Any]) -> NDArray[Any]:
+        """Numbers that the library holds, without a copy: addresses of accesses may be many."""
+        if not count or address is None:
+            return np.zeros(0, kind)
+        buffer = (ctypes.c_char * (count * kind.itemsize)).from_address(address)
+        buffer.machine = self  # type: ignore[attr-defined] # the array has the buffer, and that has the machine
+        return np.frombuffer(memoryview(buffer), kind)
+
+
 class NativeRun:
-    """The lanes of a machine, which executes straight runs of instructions until it is closed."""
+    """The lanes of a machine, for which the library executes straight runs of instructions."""
 
     def __init__(self, program: LinkedCode, m: SassMachine) -> None:
         """Hand the arrays of the machine over; raises NoLibraryError without the library."""
         self._program, self._m, self._library = program, m, library()
-        self._arrays = _Arrays(program, m)
+        self._machine = _LibraryMachine(_Arrays(program, m))
         self._everybody = np.ones(m.lanes, np.bool_)
-        self._machine: int | None = self._library.sass_begin(self._arrays.input)
-        if not self._machine:
-            raise MemoryError
-
-    def close(self) -> None:
-        """Free what the library holds."""
-        self._library.sass_end(self._machine)
-        self._machine = None
 
     def straight(self, first: int, last: int, lanes: Mask) -> None:
         """Execute instructions for some lanes; raises as `grader.simulation.sass.interpreter.run`."""
         reached = c_ulonglong()
         chosen = np.ascontiguousarray(self._everybody if lanes is None else lanes)
-        status = self._library.sass_straight(self._machine, first, last, chosen.ctypes.data, reached)
+        status = self._library.sass_straight(self._machine.handle, first, last, chosen.ctypes.data, reached)
         if status == RunStatus.UNKNOWN:
             raise self._program.problem(reached.value)
         if status == RunStatus.STRAY:
@@ -61,15 +75,15 @@ class NativeRun:
 
     def _recorded(self) -> tuple[list[int], list[int | None]]:
         counts, parts = (c_ulonglong * 3)(), (c_void_p * 3)()
-        self._library.sass_recorded(self._machine, counts, parts)
+        self._library.sass_recorded(self._machine.handle, counts, parts)
         return list(counts), list(parts)
 
     def accesses(self) -> list[MemoryAccess]:
         """The accesses that were recorded, in their order; those with the same addresses share one array."""
         counts, parts = self._recorded()
-        rows = _copied(parts[0], counts[0], ACCESS)
-        addresses = _copied(parts[1], counts[1], np.dtype(np.int64))
-        words = _copied(parts[2], counts[2], np.dtype(np.uint32))
+        rows = self._machine.shown(parts[0], counts[0], ACCESS)
+        addresses = self._machine.shown(parts[1], counts[1], np.dtype(np.int64))
+        words = self._machine.shown(parts[2], counts[2], np.dtype(np.uint32))
         bits = np.unpackbits(words.view(np.uint8), bitorder="little").astype(np.bool_)
         masks = [None, *bits.reshape(-1, self._m.lanes)]
         arrays: dict[int, NDArray[np.int64]] = {}
@@ -79,11 +93,6 @@ class NativeRun:
                 arrays[first] = addresses[first : first + count]
             accesses.append(MemoryAccess(op, SPACES[space], arrays[first], masks[mask], size))
         return accesses
-
-
-def _copied(address: int | None, count: int, kind: np.dtype[Any]) -> NDArray[Any]:
-    """Numbers of the library, which frees its own."""
-    return np.frombuffer(ctypes.string_at(address or 0, count * kind.itemsize), kind)
 
 
 class _Arrays:
