@@ -115,13 +115,17 @@ class WaitingLanes:
                 continue
             released = np.repeat(complete, m.lanes // len(complete))
             _reduce(m, mine, released)
+            others = [arrival for arrival in self.barred if arrival.barrier != barrier]
+            if complete.all():  # as almost always: there is nothing to keep of any arrival
+                groups += [LaneGroup(a.goal, a.lanes) for a in mine if a.goal >= 0 and a.lanes.any()]
+                self.barred = others
+                continue
             groups += [
                 LaneGroup(a.goal, a.lanes & released)
                 for a in mine
                 if a.goal >= 0 and (a.lanes & released).any()
             ]
             rest = [_without(arrival, released) for arrival in mine]
-            others = [arrival for arrival in self.barred if arrival.barrier != barrier]
             self.barred = others + [arrival for arrival in rest if arrival.lanes.any()]
         return groups
 
@@ -146,6 +150,8 @@ def _complete_blocks(m: SassMachine, arrivals: list[_Arrival]) -> NDArray[np.boo
         # Whole warps count, whichever of their threads there are (PTX ISA, section 9.7.13.1).
         warps = sum(_warps_of(arrival.lanes, blocks) for arrival in arrivals)
         return np.asarray(warps * WARP >= threads)
+    if present.all():
+        return np.ones(blocks, np.bool_)
     everybody = np.ones(m.lanes, np.bool_) if m.threads is None else m.threads
     alive = everybody if m.ended is None else everybody & ~m.ended
     everybody_came = (present | ~alive).reshape(blocks, -1).all(axis=1)
