@@ -55,7 +55,6 @@ class Flag(IntFlag):
     AS_ONE = 1 << 15
     REAL = 1 << 16
     TELLS = 1 << 17
-    FILLS = 1 << 18
     SMALLEST = 1 << 19
     NAN_IS_ZERO = 1 << 20
     UPPER_PART = 1 << 21

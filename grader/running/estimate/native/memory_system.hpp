@@ -34,7 +34,10 @@ struct Request {
     u32 together, unused;
 };
 
-enum Kind : u32 { NO_UNIT, UNIT_SHARED, UNIT_LOCAL, UNIT_LOAD, UNIT_STORE, UNIT_ATOMIC, UNIT_SHUFFLE, BARRIER, BRANCH, VARIABLE };
+// In the order of `KINDS`; those of a unit go through that of loads and stores.
+enum Kind : u32 {
+    NO_UNIT, UNIT_SHARED, UNIT_LOCAL, UNIT_LOAD, UNIT_STORE, UNIT_ATOMIC, UNIT_SHUFFLE, BARRIER, BRANCH, VARIABLE,
+};
 
 // What a warp waits for, in the order of `CAUSES`.
 enum Cause : u32 {

@@ -247,7 +247,9 @@ OFFERED int speed_simulate(speed::Simulation *simulation) {
 }
 
 // The memory alone, for who asks it without warps.
-OFFERED void *speed_memory_begin(const speed::Device *device) { return new (std::nothrow) speed::MemorySystem(*device); }
+OFFERED void *speed_memory_begin(const speed::Device *device) {
+    return new (std::nothrow) speed::MemorySystem(*device);
+}
 
 OFFERED void speed_memory_access(void *memory, double time, unsigned kind, double latency,
                                  const speed::Request *request, const speed::Line *lines, const long long *words,

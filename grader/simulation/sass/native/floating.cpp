@@ -22,13 +22,18 @@ f32 single_in(u16 code, f32 a, f32 b, f32 c) {
     return fused_of<mode>(a, b, c);
 }
 
+f32 nearest(u16 code, f32 a, f32 b, f32 c) {
+    if (code == CODE_add_f32) return a + b;
+    return code == CODE_multiply_f32 ? a * b : __builtin_fmaf(a, b, c);
+}
+
 f32 single(const Op &op, f32 a, f32 b, f32 c) {
     f32 result;
     switch (op.mode) {
         case RM: result = single_in<Mode::RM>(op.code, a, b, c); break;
         case RP: result = single_in<Mode::RP>(op.code, a, b, c); break;
         case RZ: result = single_in<Mode::RZ>(op.code, a, b, c); break;
-        default: result = op.code == CODE_add_f32 ? a + b : op.code == CODE_multiply_f32 ? a * b : __builtin_fmaf(a, b, c);
+        default: result = nearest(op.code, a, b, c);
     }
     return op.flags & SATURATES ? saturated(result) : result;
 }

@@ -108,10 +108,10 @@ f64 whole_of(u8 how, f64 x) {
 }
 
 // The nearest integer of a type; `nothing` for what is no number.
-template <typename T>
-u64 limited_to(f64 whole, u64 nothing) {
+template <typename Signed, typename Unsigned>
+u64 limited_to(f64 whole, bool is_signed, u64 nothing) {
     if (whole != whole) return nothing;
-    return u64(s64(clamped<T>(whole)));
+    return is_signed ? u64(s64(clamped<Signed>(whole))) : u64(clamped<Unsigned>(whole));
 }
 
 }  // namespace
@@ -167,7 +167,8 @@ void Machine::halves(const Op &op) {
         default:
             if (op.flags & SINGLE_RESULT)
                 return of_words(op, [&](u32 a, u32 b, u32 c) {
-                    return bits_of(f32(result_of(op, operand_of(op, a, 0, 0), operand_of(op, b, 0, 1), operand_of(op, c, 0, 2))));
+                    const f64 x = operand_of(op, a, 0, 0), y = operand_of(op, b, 0, 1), z = operand_of(op, c, 0, 2);
+                    return bits_of(f32(result_of(op, x, y, z)));
                 });
             return of_halves([&](f64 x, f64 y, f64 z, bool) { return half_of(result_of(op, x, y, z), is_brain); });
     }
@@ -185,9 +186,9 @@ void Machine::conversions(const Op &op) {
                 const u32 *a = word(0, warp, narrow), shift = op.immediate;
                 for (u32 lane = 0; lane < WARP; ++lane) {
                     const u32 part = a[lane] >> shift;
-                    given[lane] = op.size == 4 ? part : op.size == 2 ? u16(part) : u8(part);
-                    if (op.flags & SIGNED)
-                        given[lane] = u64(op.size == 4 ? s64(s32(part)) : op.size == 2 ? s64(s16(part)) : s64(s8(part)));
+                    if (op.size == 4) given[lane] = op.flags & SIGNED ? u64(s64(s32(part))) : part;
+                    if (op.size == 2) given[lane] = op.flags & SIGNED ? u64(s64(s16(part))) : u16(part);
+                    if (op.size == 1) given[lane] = op.flags & SIGNED ? u64(s64(s8(part))) : u8(part);
                 }
             }
             const bool is_signed = op.flags & SIGNED;
@@ -213,7 +214,8 @@ void Machine::conversions(const Op &op) {
             f64 value = as_double(given[lane]);
             if (op.flags & JOINED) value = whole_of(op.joins, value);
             result[lane] = bits_of(value);
-            narrow[lane] = op.count == 4 ? bits_of(single_of_double(op.mode, value)) : half_in(op.mode, value, op.flags & BRAIN);
+            narrow[lane] = op.count == 4 ? bits_of(single_of_double(op.mode, value))
+                                         : half_in(op.mode, value, op.flags & BRAIN);
         }
         if (op.count == 8)
             write(op.to, warp, mask, result);
@@ -250,10 +252,10 @@ void Machine::integer_of_real(const Op &op) {
         for (u32 lane = 0; lane < WARP; ++lane) {
             const f64 whole = whole_of(op.joins, as_double(given[lane]));
             switch (op.count) {
-                case 1: result[lane] = is_signed ? limited_to<s8>(whole, nothing) : limited_to<u8>(whole, nothing); break;
-                case 2: result[lane] = is_signed ? limited_to<s16>(whole, nothing) : limited_to<u16>(whole, nothing); break;
-                case 4: result[lane] = is_signed ? limited_to<s32>(whole, nothing) : limited_to<u32>(whole, nothing); break;
-                default: result[lane] = is_signed ? limited_to<s64>(whole, nothing) : limited_to<u64>(whole, nothing);
+                case 1: result[lane] = limited_to<s8, u8>(whole, is_signed, nothing); break;
+                case 2: result[lane] = limited_to<s16, u16>(whole, is_signed, nothing); break;
+                case 4: result[lane] = limited_to<s32, u32>(whole, is_signed, nothing); break;
+                default: result[lane] = limited_to<s64, u64>(whole, is_signed, nothing);
             }
             narrow[lane] = u32(result[lane]);
         }

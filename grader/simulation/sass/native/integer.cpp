@@ -115,8 +115,8 @@ void Machine::integer(const Op &op) {
                 const u32 *a = word(0, warp, x), *b = word(1, warp, y);
                 pair(2, warp, addends);
                 for (u32 lane = 0; lane < WARP; ++lane) {
-                    const u64 product = op.flags & SIGNED ? u64(s64(s32(a[lane])) * s32(b[lane])) : u64(a[lane]) * b[lane];
-                    total[lane] = product + addends[lane];
+                    const s64 product = s64(s32(a[lane])) * s32(b[lane]);
+                    total[lane] = addends[lane] + (op.flags & SIGNED ? u64(product) : u64(a[lane]) * b[lane]);
                 }
                 carried(warp, total);
                 u32 beyond = 0;
@@ -194,7 +194,8 @@ void Machine::extreme(const Op &op) {
         for (u32 lane = 0; lane < WARP; ++lane) {
             result[lane] = 0;
             for (u32 shift = 0; shift < 32; shift += bits) {
-                s64 first = part_of(a[lane], shift, size, is_signed), second = part_of(b[lane], shift, size, is_signed);
+                s64 first = part_of(a[lane], shift, size, is_signed);
+                s64 second = part_of(b[lane], shift, size, is_signed);
                 const s64 third = part_of(c[lane], shift, size, is_signed);
                 if (adds) first = part_of(u32(first + second), 0, size, is_signed), second = third;
                 s64 least = std::min(first, second), most = std::max(first, second);

@@ -128,7 +128,8 @@ void Machine::part(const Op &op, Space space, const Mask &mask, F access) {
     for (u32 warp = 0; warp < mask.size(); ++warp)
         if (mask[warp]) check(space, where.data() + warp * WARP, mask[warp], op.size);
     for (u32 warp = 0; warp < mask.size(); ++warp)
-        if (mask[warp]) access(warp, mask[warp], Cells{bytes_of(space, warp), where.data() + warp * WARP, local_step(space)});
+        if (mask[warp])
+            access(warp, mask[warp], Cells{bytes_of(space, warp), where.data() + warp * WARP, local_step(space)});
 }
 
 // Whether the accesses of a warp lie within their space, each at a multiple of its size.
@@ -231,7 +232,8 @@ void Machine::load_constant(const Op &op) {
         for (u32 number = 0; number < std::max<u32>(1, op.size / WORD); ++number) {
             for (u32 lane = 0; lane < WARP; ++lane) {
                 const u8 *bytes = bank.bytes + starts[lane] + WORD * number;
-                values[lane] = op.size < WORD ? narrow_value(bytes, op.size, op.flags & SIGNED) : value_at<u32>(bytes);
+                const bool is_narrow = op.size < WORD;
+                values[lane] = is_narrow ? narrow_value(bytes, op.size, op.flags & SIGNED) : value_at<u32>(bytes);
             }
             write(op.to < 0 ? op.to : op.to + s32(number), warp, mask, values);
         }

@@ -97,7 +97,6 @@ enum Flag : u32 {
     AS_ONE = 1 << 15,    // true as the number 1
     REAL = 1 << 16,
     TELLS = 1 << 17,     // whether an exchange took place, instead of the old value
-    FILLS = 1 << 18,     // zeros for lanes that read nothing
     SMALLEST = 1 << 19,
     NAN_IS_ZERO = 1 << 20,
     UPPER_PART = 1 << 21,
