@@ -242,7 +242,21 @@ const char *cublasGetStatusName(cublasStatus_t status) {
     }
     return "CUBLAS_STATUS_UNKNOWN";
 }
-const char *cublasGetStatusString(cublasStatus_t status) { return cublasGetStatusName(status); }
+const char *cublasGetStatusString(cublasStatus_t status) {
+    switch (status) {
+    case CUBLAS_STATUS_SUCCESS: return "success";
+    case CUBLAS_STATUS_NOT_INITIALIZED: return "the library was not initialized";
+    case CUBLAS_STATUS_ALLOC_FAILED: return "the resource allocation failed";
+    case CUBLAS_STATUS_INVALID_VALUE: return "an unsupported value or parameter was passed to the function";
+    case CUBLAS_STATUS_ARCH_MISMATCH: return "a feature absent from the device architecture is required";
+    case CUBLAS_STATUS_MAPPING_ERROR: return "an access to GPU memory space failed";
+    case CUBLAS_STATUS_EXECUTION_FAILED: return "the GPU program failed to execute";
+    case CUBLAS_STATUS_INTERNAL_ERROR: return "an internal operation failed";
+    case CUBLAS_STATUS_NOT_SUPPORTED: return "the functionality requested is not supported";
+    case CUBLAS_STATUS_LICENSE_ERROR: return "the functionality requested requires some license";
+    }
+    return "unknown error";
+}
 
 cublasStatus_t cublasSetVector(int n, int size, const void *x, int incx, void *device, int incy) {
     return copy_elements(n, size, x, incx, device, incy, cudaMemcpyHostToDevice, CALLER);

@@ -209,8 +209,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
     bool is_sound = live<cublasLtMatmulDescriptor>().has(description) && in.are_live() && wanted > 0 && results && found &&
                     live<cublasLtPreference>().has(preference);
     if (!is_sound) return CUBLAS_STATUS_INVALID_VALUE;
-    *found = 0;
-    if (!fit(*description, in)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (!fit(*description, in)) return CUBLAS_STATUS_INVALID_VALUE;
     *found = 1;
     results[0] = {};
     results[0].wavesCount = 1;

@@ -24,7 +24,7 @@ EXACT = X.astype(np.float64)
 
 
 def named(operation: str, got: Array, expected: Array, *inputs: Array, **fields: Any) -> str:  # noqa: ANN401
-    """The mistake that is named, empty for none."""
+    """The mistake that is named, or empty; without ``launch=`` the grid covers the input in one round."""
     names = tuple(zip("xyz", inputs, strict=False))
     given = {"bound": 1e-4, "constants": (("BLOCK", BLOCK),), **fields}
     output = WrongOutput("out", got, expected, unwritten=np.zeros(got.shape, np.bool_), inputs=names, **given)

@@ -57,7 +57,10 @@ def test_a_recipe_works(recipe: str, repository: Path) -> None:
 
 def _apply(diff: str, repository: Path) -> None:
     """Change the copy as a step describes; line numbers may have moved, the lines may not have changed."""
-    subprocess.run(["git", "apply", "-"], cwd=repository, input=diff, text=True, check=True)  # noqa: S607
+    command = ["git", "apply", "-"]
+    applied = subprocess.run(command, cwd=repository, input=diff, capture_output=True, text=True, check=False)
+    names = ", ".join(re.findall(r"^\+\+\+ b/(\S+)$", diff, re.MULTILINE))
+    assert not applied.returncode, f"docs/recipes.md: the diff of {names} no longer fits; write it again"
 
 
 def _tests(command: str, repository: Path) -> subprocess.CompletedProcess[str]:

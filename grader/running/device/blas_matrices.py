@@ -76,7 +76,7 @@ def multiply(device: Device, message: MultiplyMatrices, caller: int) -> Reply:
 
 
 def _matrices(message: MultiplyMatrices) -> list[tuple[Operand, int]]:
-    """What is read and written, the first of many each, with the stride to the next.
+    """Operands that are read and written, the first of many each, with the stride to the next.
 
     A and B are left out where nothing is asked of them, and D where it is C. Raises ProtocolError for what
     the stand-in never sends.

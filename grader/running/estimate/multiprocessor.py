@@ -187,7 +187,7 @@ class JoinedBlocks:
         }
 
     def _added(self, trace: WarpTrace) -> tuple[int, ...]:
-        """Where the parts of a trace begin among those of all, and how long they are."""
+        """Beginnings of the parts of a trace among those of all, and their lengths."""
         keys = [*map(id, trace.requests)]
         self._distinct.update(zip(keys, trace.requests, strict=True))
         spans: list[int] = []
@@ -228,7 +228,7 @@ class _HandedBlocks:
         )
 
     def outcome(self) -> SimulatedTime:
-        """What came of it."""
+        """Time that the launch takes, and the causes for which its warps waited."""
         busy = dict(zip(UNITS, self.input.busy, strict=True))
         busy |= {pipe: used / PARTITIONS for pipe, used in zip(PIPES, self.input.used, strict=False)}
         busy["issue"] = self.input.issued / PARTITIONS

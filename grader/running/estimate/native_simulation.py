@@ -42,7 +42,7 @@ CAUSES = (
     "arithmetic",
     *PIPES,
 )
-"""What warps wait for, in the order of `Cause`."""
+"""Causes for which warps wait, in the order of `Cause`."""
 
 UNITS = ("shared", "l1", "l2", "dram")
 """The units of the memory system whose busy cycles are counted, in the order of `Unit`."""

@@ -19,7 +19,7 @@ _INTEGERS = ("U8", "S8", "U16", "S16", "U32", "S32", "U64", "S64")
 _PARTS = {"B1": 8, "B2": 16, "B3": 24, "H1": 16}
 """Bit at which a part of a register begins."""
 _WHOLE = ("RINT", "FLOOR", "CEIL", "TRUNC")
-"""How a whole number is found; the nearest one has no modifier."""
+"""Ways to round to a whole number; the nearest one has no modifier."""
 _REALS = {"F16": 2, "BF16": 2, "F32": 4, "F64": 8}
 """Bytes of each type."""
 _WORD, _LONG = 4, 8

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.simulation.sass.operands import SassLink
 
 _LOWER, _UPPER, _WHOLE = 1, 2, 3
-"""How a word is read: one of its halves for both, or the whole as a float32 for both (else 0)."""
+"""Ways to read a word: one of its halves for both, or the whole as a float32 for both (else 0)."""
 
 _ABSOLUTE, _NEGATED = 1, 2
 

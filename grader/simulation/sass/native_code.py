@@ -24,7 +24,7 @@ MOST_SOURCES, MOST_TRUTHS, MOST_DECIDED, TERMS = 6, 3, 2, 3
 
 
 class Sign(IntFlag):
-    """What is done to a source before it is used; `Sign` in C++."""
+    """Changes to a source before it is used; `Sign` in C++."""
 
     NEGATED = 1
     INVERTED = 2
@@ -35,7 +35,7 @@ class Sign(IntFlag):
 
 
 class Flag(IntFlag):
-    """What an instruction does otherwise; `Flag` in C++."""
+    """Variants of an instruction; `Flag` in C++."""
 
     SIGNED = 1
     HIGH = 2
@@ -79,7 +79,7 @@ SPECIALS = (
 
 
 class RunStatus(IntEnum):
-    """How the execution of a straight run ended."""
+    """Ends of the execution of a straight run."""
 
     DONE = 0
     UNKNOWN = 1

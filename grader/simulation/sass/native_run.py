@@ -27,7 +27,7 @@ _BANK_BYTES = 1 << 16
 
 
 class _LibraryMachine:
-    """What the library holds of a machine; it is freed with the last array that shows a part of it."""
+    """Memory that the library holds of a machine; freed with the last array that shows a part of it."""
 
     def __init__(self, arrays: _Arrays) -> None:
         self._library, self._arrays = library(), arrays

@@ -81,8 +81,8 @@ def _compiled(tools: Tools, argv: tuple[str, ...], files: Named[bytes], output: 
     result = tools.sandbox.run(Job(argv, files, (output,), _LIMITS))
     compiled = result.file(output)
     if not result.outcome.ok or compiled is None:
-        words = result.outcome.stderr.decode(errors="replace").strip().splitlines()
-        reason = words[0] if words else "no reason given"
+        lines = result.outcome.stderr.decode(errors="replace").strip().splitlines()
+        reason = next((line for line in lines if "error" in line), "".join(lines[:1])) or "no reason given"
         raise OurError(f"{output}, a part of the grader, does not compile: {reason}")
     return compiled
 

@@ -94,7 +94,7 @@ def test_one_thing_is_changed(kind: str, line: str) -> None:
 
 
 def test_what_the_host_computes_by_itself_is_left_alone() -> None:
-    """How arrays are filled, printed and counted says nothing of the device."""
+    """Filling, printing and counting arrays says nothing of how the device is used."""
     alone = (
         "int n = 100",
         "float host[100]",

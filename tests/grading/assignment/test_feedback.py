@@ -56,7 +56,9 @@ def problems(write: Write, text: str) -> list[str]:
 def test_a_translation_has_all_texts_and_the_same_places(write: Write) -> None:
     """Every mistake has a title, an explanation and a hint; no place but those that the original may hold."""
     feedback = {name: dict(texts) for name, texts in loaded(write, GERMAN).feedback}
-    assert set(feedback) == {*SHARED_KEYS, *TABLES, *MISTAKES}
+    missing = {*SHARED_KEYS, *TABLES, *MISTAKES} - set(feedback)
+    assert not missing, f"no translation in tests/grading/assignment/feedback_de.yaml of {sorted(missing)}"
+    assert set(feedback) <= {*SHARED_KEYS, *TABLES, *MISTAKES}
     for mistake, known in MISTAKES.items():
         texts = feedback[mistake]
         assert {"title", "explanation", "hint"} <= set(texts) <= set(FIELDS)

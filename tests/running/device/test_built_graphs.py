@@ -139,6 +139,6 @@ UPDATED = r"""
 
 
 def test_a_graph_takes_the_place_of_one_with_as_many_nodes(own_tools: Tools) -> None:
-    """What was captured anew is launched from then on; another number of nodes is refused."""
+    """The new capture is launched from then on; another number of nodes is refused."""
     printed, _ = run(own_tools, HEAD.replace("BODY", UPDATED))
     assert printed.splitlines() == ["0 0", "0 0", "1", "33 36 39 42"]
