@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.kinds.host_runs.running import run_cases
-from grader.model import FunctionInterface
 
 if TYPE_CHECKING:
     from grader.kinds.host_runs.running import Task
@@ -48,6 +47,5 @@ def run_further(
 
 def _within_limits(assignment: Assignment, program: ProgramInterface) -> Assignment:
     """The assignment with other limits for its program, or for the program that calls its function."""
-    if isinstance(assignment.interface, FunctionInterface):
-        return replace(assignment, interface=replace(assignment.interface, program=program))
-    return replace(assignment, interface=program)
+    called = assignment.interface.called_function
+    return replace(assignment, interface=program if called is None else replace(called, program=program))
