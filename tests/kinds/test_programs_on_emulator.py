@@ -14,45 +14,12 @@ from grader.simulation.emulator.launch import Kernel
 from grader.toolchain.nvcc import Tools, find_toolchain
 from grader.toolchain.sandbox import LocalSandbox
 from tests.builds import shared_builds
+from tests.kinds.reversing_program import RIGHT, YAML, Graded, grading, results_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from grader.model import CheckResult, Grade
-
-    Graded = Callable[[str], Grade]
-
-YAML = """
-id: shift
-title: Shift
-submission: {kind: program, seconds: 2, emulator_seconds: 5}
-cases:
-  - {id: plain}
-rubric:
-  - {id: ends, points: 5, check: exit, status: 0}
-  - {id: says, points: 5, check: text, exact: "8 7 6 5 4 3 2 1\\n"}
-  - {id: races, points: 10, check: races}
-  - {id: memory, points: 10, check: memory}
-  - {id: host, points: 10, check: host}
-"""
-RIGHT = r"""#include <cstdio>
-__global__ void reverse(int *p) {
-    __shared__ int s[8];
-    s[threadIdx.x] = p[threadIdx.x];
-    __syncthreads();
-    p[threadIdx.x] = s[7 - threadIdx.x];
-}
-int main() {
-    int host[8] = {1, 2, 3, 4, 5, 6, 7, 8}, *device;
-    cudaMalloc(&device, sizeof host);
-    cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
-    reverse<<<1, 8>>>(device);
-    cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
-    for (int i = 0; i < 8; ++i) std::printf("%d%c", host[i], i < 7 ? ' ' : '\n');
-    cudaFree(device);
-}
-"""
+    from grader.model import Grade
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +31,7 @@ def tools() -> Tools:
 @pytest.fixture
 def graded(tools: Tools, tmp_path: Path) -> Graded:
     """Grade a program on the emulator."""
-    (tmp_path / "assignment.yaml").write_text(YAML)
-    plan = pipeline.make_plan(load_assignment(tmp_path), 1, tools, visible_only=False)
-
-    def grade(source: str) -> Grade:
-        return pipeline.grade(plan, Submission("ada", "shift.cu", source.encode(), "0" * 8), tools)
-
-    return grade
-
-
-def _results(grade: Grade) -> dict[str, CheckResult]:
-    return {item.result.item.id: item.result for item in grade.items}
+    return grading(tools, tmp_path)
 
 
 def test_a_right_program_earns_everything(graded: Graded) -> None:
@@ -85,7 +42,7 @@ def test_a_right_program_earns_everything(graded: Graded) -> None:
 
 def test_a_race_of_a_launch_is_reported_with_both_lines(graded: Graded) -> None:
     """The barrier is left out; what is printed may still be right."""
-    result = _results(graded(RIGHT.replace("    __syncthreads();\n", "\n")))["races"]
+    result = results_of(graded(RIGHT.replace("    __syncthreads();\n", "\n")))["races"]
     assert result.verdict is Verdict.FAIL
     assert {result.findings[0].line, result.findings[0].other_line} == {4, 6}
 
@@ -93,14 +50,14 @@ def test_a_race_of_a_launch_is_reported_with_both_lines(graded: Graded) -> None:
 def test_an_access_beyond_what_was_allocated_is_reported_with_the_hosts_name_of_it(graded: Graded) -> None:
     """The array in the finding is the pointer of ``main``."""
     grade = graded(RIGHT.replace("p[threadIdx.x] = s", "p[threadIdx.x + 1] = s"))
-    (finding,) = _results(grade)["memory"].findings
+    (finding,) = results_of(grade)["memory"].findings
     assert (finding.line, finding.array) == (6, "device")
 
 
 def test_a_mistake_of_the_host_is_reported_with_its_line(graded: Graded) -> None:
     """Here the direction of the first copy."""
     wrong = RIGHT.replace("cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost")
-    findings = {str(finding.code): finding.line for finding in _results(graded(wrong))["host"].findings}
+    findings = {str(finding.code): finding.line for finding in results_of(graded(wrong))["host"].findings}
     assert findings["host-wrong-direction"] == 11
 
 
@@ -110,7 +67,7 @@ def test_a_function_that_is_not_supported_is_a_question_to_staff(graded: Graded)
     grade = graded(RIGHT.replace("cudaFree(device);", texture))
     assert (grade.verdict, grade.is_question) == (Verdict.ERROR, True)
     assert (grade.score, grade.max_score) == (Fraction(5), Fraction(40))
-    assert "not supported here: `cudaCreateTextureObject`, line 15" in _results(grade)["races"].message
+    assert "not supported here: `cudaCreateTextureObject`, line 15" in results_of(grade)["races"].message
 
 
 def test_launches_that_take_too_much_work_cost_nothing(
@@ -120,7 +77,7 @@ def test_launches_that_take_too_much_work_cost_nothing(
     monkeypatch.setattr("grader.kinds.host_runs.running.STEPS_A_SECOND", 10)
     long = RIGHT.replace("    __syncthreads();", "    for (int i = 0; i < 9999; ++i) __syncthreads();")
     grade = graded(long.replace("cudaFree(device);", "cudaFree(device); return 0;"))
-    verdicts = {name: result.verdict for name, result in _results(grade).items()}
+    verdicts = {name: result.verdict for name, result in results_of(grade).items()}
     assert verdicts == {
         "ends": Verdict.PASS,
         "says": Verdict.SKIP,
@@ -128,7 +85,7 @@ def test_launches_that_take_too_much_work_cost_nothing(
         "memory": Verdict.SKIP,
         "host": Verdict.SKIP,
     }
-    message = _results(grade)["races"].message
+    message = results_of(grade)["races"].message
     assert "too much work for the emulator: after" in message
     assert "this is `reverse<<<(1, 1, 1), (8, 1, 1)>>>` in line 12" in message
 
@@ -142,7 +99,7 @@ def test_a_program_that_crashes_as_its_launch_was_given_up_loses_nothing_for_it(
     long = RIGHT.replace("    __syncthreads();", "    for (int i = 0; i < 9999; ++i) __syncthreads();")
     crashing = long.replace("<<<1, 8>>>(device);", f"<<<1, 8>>>(device); if (cudaDeviceSynchronize()) {end};")
     grade = graded(crashing.replace("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>"))
-    assert {result.verdict for result in _results(grade).values()} == {Verdict.SKIP}
+    assert {result.verdict for result in results_of(grade).values()} == {Verdict.SKIP}
 
 
 def test_a_program_that_crashes_as_its_kernel_is_not_interpreted_loses_nothing_for_it(graded: Graded) -> None:
@@ -151,7 +108,7 @@ def test_a_program_that_crashes_as_its_kernel_is_not_interpreted_loses_nothing_f
     crashing = RIGHT.replace(
         "<<<1, 8>>>(device);", '<<<1, 8>>>(device); if (cudaDeviceSynchronize()) throw "";'
     )
-    results = _results(graded(crashing.replace("__syncthreads();", by_hand)))
+    results = results_of(graded(crashing.replace("__syncthreads();", by_hand)))
     assert {result.verdict for result in results.values()} == {Verdict.ERROR}
 
 
@@ -175,10 +132,10 @@ def test_no_kernel_of_a_program_is_run_warp_by_warp(graded: Graded, monkeypatch:
 def test_a_host_that_never_ends_is_the_programs_fault(graded: Graded) -> None:
     """Its launches took no time to speak of; it is stopped when its own seconds are over."""
     grade = graded(RIGHT.replace("cudaFree(device);", "for (volatile bool on = true; on;) {}"))
-    assert _results(grade)["ends"].verdict is Verdict.FAIL
-    assert "its host code was still running after 2 s" in _results(grade)["ends"].message
-    assert "it last called the GPU on line 13" in _results(grade)["ends"].message
-    assert "kernel" not in _results(grade)["races"].message
+    assert results_of(grade)["ends"].verdict is Verdict.FAIL
+    assert "its host code was still running after 2 s" in results_of(grade)["ends"].message
+    assert "it last called the GPU on line 13" in results_of(grade)["ends"].message
+    assert "kernel" not in results_of(grade)["races"].message
     assert 2 <= (grade.cases[0].seconds or 0) < 5
 
 
@@ -187,7 +144,7 @@ def test_a_host_that_sleeps_before_its_first_call_is_stopped_as_soon(graded: Gra
     """It takes no processor time, and its device hears nothing of it at all."""
     sleeping = "#include <unistd.h>\nint main() { for (volatile bool on = true; on;) sleep(1);"
     grade = graded(RIGHT.replace("int main() {", sleeping))
-    assert "after 2 s and was stopped; it had not called the GPU yet" in _results(grade)["ends"].message
+    assert "after 2 s and was stopped; it had not called the GPU yet" in results_of(grade)["ends"].message
     assert 2 <= (grade.cases[0].seconds or 0) < 5
 
 
@@ -218,7 +175,7 @@ def test_managed_memory_that_no_kernel_is_at_work_on_may_be_used(graded: Graded)
 
 def test_managed_memory_that_a_kernel_may_still_write_is_reported_with_the_line(graded: Graded) -> None:
     """The line on which the host reads it."""
-    result = _results(graded(SHARED.replace("cudaStreamSynchronize(s);", "")))["host"]
+    result = results_of(graded(SHARED.replace("cudaStreamSynchronize(s);", "")))["host"]
     assert [(str(finding.code), finding.line) for finding in result.findings] == [("host-touched-early", 12)]
 
 
@@ -253,7 +210,7 @@ def test_shared_memory_is_in_use_byte_by_byte(
     graded: Graded, old: str, new: str, reported: list[tuple[str, int]]
 ) -> None:
     """The host may use what a kernel leaves alone, and read what it reads, but not write it."""
-    findings = _results(graded(HALVES.replace(old, new)))["host"].findings
+    findings = results_of(graded(HALVES.replace(old, new)))["host"].findings
     assert [(str(finding.code), finding.line) for finding in findings] == reported
 
 
@@ -266,7 +223,7 @@ def test_the_end_of_a_buffer_that_is_copied_back_unused_costs_nothing(graded: Gr
     nothing = RIGHT.replace("reverse<<<1, 8>>>(device);", "").replace(
         "cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);", ""
     )
-    (finding,) = _results(graded(nothing))["host"].findings
+    (finding,) = results_of(graded(nothing))["host"].findings
     assert str(finding.code) == "host-never-written"
 
 
@@ -301,7 +258,7 @@ def test_two_streams_may_work_on_two_halves(graded: Graded) -> None:
 
 def test_a_race_of_two_streams_is_reported_with_both_lines(graded: Graded) -> None:
     """The kernels of both halves run in the first stream, and their copies in their own."""
-    result = _results(graded(STREAMS.replace("0, s[i]>>>", "0, s[0]>>>")))["host"]
+    result = results_of(graded(STREAMS.replace("0, s[i]>>>", "0, s[0]>>>")))["host"]
     races = {(finding.line, finding.other_line) for finding in result.findings}
     assert races == {(12, 11), (13, 12)}
     assert {finding.address for finding in result.findings} == {"device"}
@@ -391,7 +348,7 @@ def test_a_variable_is_no_pointer_on_the_host(graded: Graded) -> None:
         "cudaMemcpyToSymbol(factors, host + 7, sizeof *host)",
         "cudaMemcpy(factors, host + 7, sizeof *host, cudaMemcpyHostToDevice)",
     )
-    findings = _results(graded(wrong))["host"].findings
+    findings = results_of(graded(wrong))["host"].findings
     assert [(str(finding.code), finding.line) for finding in findings] == [
         ("host-symbol-as-pointer", 10),
         ("host-symbol-as-pointer", 13),
@@ -461,7 +418,7 @@ def test_shared_memory_is_none_of_the_programs_own(tools: Tools, tmp_path: Path)
 def test_a_fault_of_the_host_is_reported_with_its_line(graded: Graded) -> None:
     """Device memory that the host reads, and no memory at all."""
     for line, code in (("host[0] = *device;", "host-device-pointer"), ("*(int *)8 = 1;", "host-fault")):
-        result = _results(graded(RIGHT.replace("cudaFree(device);", f"{line} cudaFree(device);")))["host"]
+        result = results_of(graded(RIGHT.replace("cudaFree(device);", f"{line} cudaFree(device);")))["host"]
         assert [(str(finding.code), finding.line) for finding in result.findings] == [(code, 15)]
     message = "line 15: host code uses address 0x8 (a null pointer), where it has no memory"
     assert result.message == message
@@ -481,13 +438,13 @@ def test_a_program_that_talks_to_the_device_by_itself_loses_what_it_loses_else(g
     """
     grade = graded(cheat)
     assert (grade.verdict, grade.max_score) == (Verdict.FAIL, Fraction(40))
-    assert {name for name, result in _results(grade).items() if result.verdict is Verdict.FAIL} >= {
+    assert {name for name, result in results_of(grade).items() if result.verdict is Verdict.FAIL} >= {
         "races",
         "memory",
         "host",
     }
     assert _codes(grade) >= {"host-forged-message"}
-    assert "by itself" in _results(grade)["host"].message
+    assert "by itself" in results_of(grade)["host"].message
 
 
 def _first(grade: Grade) -> str:
@@ -508,7 +465,7 @@ def test_a_result_that_never_comes_back_is_what_comes_first(graded: Graded) -> N
 def test_a_result_that_came_back_before_a_last_launch_is_not_missed(graded: Graded) -> None:
     """Such as one that only takes its time: that the numbers are wrong has another reason."""
     grade = graded(WRONG.replace("    cudaFree", "    reverse<<<1, 8>>>(device);\n    cudaFree"))
-    assert _results(grade)["says"].verdict is Verdict.FAIL
+    assert results_of(grade)["says"].verdict is Verdict.FAIL
     assert _first(grade) == ""
 
 
@@ -556,55 +513,3 @@ def test_a_call_that_fails_is_the_cause_of_wrong_results_alone(graded: Graded) -
         "`cudaMemcpyToSymbol` fails with “invalid device symbol”; nothing was done, and the program goes on"
     )
     assert graded(SYMBOLS.replace(copied, f"{copied}; {failing}")).cause is None
-
-
-WAITS = """
-__global__ void wait(volatile int *flag) { while (*flag == 0) {} }
-int main"""
-
-
-def test_a_last_launch_that_never_ends_is_a_mistake_of_the_program(graded: Graded) -> None:
-    """All results are there before it, and nobody asks how it ended: a device is busy with it for ever."""
-    endless = "cudaMemset(device, 0, 4); wait<<<1, 1>>>(device); cudaFree(device);"
-    grade = graded(RIGHT.replace("int main", WAITS).replace("cudaFree(device);", endless))
-    result = _results(grade)["host"]
-    assert (result.verdict, result.item.points) == (Verdict.FAIL, Fraction(10))
-    assert [finding.line for finding in result.findings] == [9]
-    assert _results(grade)["says"].verdict is Verdict.PASS
-
-
-RELEASES = {
-    "mapped memory": """int *flag; cudaHostAlloc(&flag, 4, cudaHostAllocMapped); *flag = 0;
-        wait<<<1, 1>>>(flag); *(volatile int *)flag = 1; cudaDeviceSynchronize(); cudaFreeHost(flag);""",
-    "another stream": """cudaStream_t s; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
-        cudaMemset(device, 0, 4); wait<<<1, 1, 0, s>>>(device);
-        int one = 1; cudaMemcpy(device, &one, 4, cudaMemcpyHostToDevice);
-        cudaStreamSynchronize(s); cudaStreamDestroy(s);""",
-}
-
-
-ENDLESS = {
-    "by itself": "while (true) __nanosleep(9);",
-    "by its numbers": "for (int i = 1; i != 0; i = i * 2 % 3) sink[0] = 1;",
-}
-
-
-@pytest.mark.parametrize("loop", ENDLESS.values(), ids=ENDLESS)
-def test_no_stream_releases_a_launch_whose_loops_read_no_memory(graded: Graded, loop: str) -> None:
-    """An endless launch in a stream of its own is a mistake of the program like any other."""
-    kernel = f"__global__ void endless(volatile int *sink) {{ {loop} }}\nint main"
-    launch = "cudaStream_t s; cudaStreamCreate(&s); endless<<<1, 1, 0, s>>>(device); cudaFree(device);"
-    source = RIGHT.replace("int main", kernel).replace("cudaFree(device);", launch)
-    result = _results(graded(source))["host"]
-    assert (result.verdict, result.is_question) == (Verdict.FAIL, False)
-
-
-@pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
-def test_a_launch_that_waits_for_its_host_is_a_question_to_staff(graded: Graded, release: str) -> None:
-    """Launches are followed one after the other here: what ends the wait comes later."""
-    source = RIGHT.replace("int main", WAITS).replace("cudaFree(device);", f"{release} cudaFree(device);")
-    results = _results(graded(source))
-    assert (results["host"].verdict, results["host"].is_question) == (Verdict.ERROR, True)
-    assert "waits for what the host or another stream does" in results["host"].message
-    assert results["says"].verdict is Verdict.PASS
-    assert not [one for one in results.values() if one.verdict is Verdict.FAIL]

@@ -152,9 +152,7 @@ def _views(
 
 def _multiply(places: dict[str, NDArray[Any]], message: MultiplyMatrices) -> None:
     """Write D block by block; where beta is 0 C is not read, as its elements may be no numbers."""
-    d = places.get("D", places.get("C"))
-    if d is None:
-        raise ProtocolError("a product without a result")
+    d = places["D" if "D" in places else "C"]
     alpha = _scalar(d.dtype, message.alpha, message.alpha_imaginary)
     beta = _scalar(d.dtype, message.beta, message.beta_imaginary)
     for part in _blocks(*d.shape):
