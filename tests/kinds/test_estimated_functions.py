@@ -15,8 +15,9 @@ from grader.kinds.estimating import build_of_staff, estimate_submission
 from grader.kinds.function import estimating as function_estimating
 from grader.kinds.function.estimating import MOST_LAUNCHES
 from grader.model import DEVICES, Clause, Submission, Verdict
-from grader.running.estimate import device_of, device_pass, estimate_kernel, host_copy
+from grader.running.estimate import device_of, estimate_kernel
 from grader.running.estimate.cache import entry_for
+from grader.running.estimate.calls import device_pass, host_copy
 from tests.bundled import bundled
 from tests.kinds.functions_to_estimate import (
     AS_KERNEL,

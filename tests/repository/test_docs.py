@@ -17,7 +17,7 @@ import pytest
 from grader.grading.assignment import load_assignment
 from grader.grading.checks import CHECKS
 from grader.model import CHANGES, DEVICES, LIMITS, PROBLEMS
-from grader.simulation.analysis import SUBJECTS
+from grader.simulation.analysis.subjects import SUBJECTS
 from tests.documents import CODE, DOCUMENTS, ROOMS, ROOT, anchors, blocks, code, commands, links, prose, read
 from tests.mistakes import mistake_file
 

@@ -27,8 +27,8 @@ from grader.grading.checks.array import ArrayCheck, KernelOutputCheck
 from grader.grading.checks.speedup import SpeedupCheck
 from grader.grading.checks.structure import MEASURED, StructureCheck
 from grader.grading.checks.traffic import TrafficCheck
-from grader.simulation import analysis
-from grader.simulation.analysis import SUBJECTS, AnalysisProblem
+from grader.simulation.analysis import subjects as analysis
+from grader.simulation.analysis.subjects import SUBJECTS, AnalysisProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,7 +18,7 @@ from grader.grading.assignment.program_fields import EXACTLY, Within
 from grader.grading.assignment.rubric import AnswersItem  # noqa: TC001
 from grader.grading.assignment.structure import AssignmentFile, FilePart
 from grader.model import AnswersInterface, CasePlan, DrawnNumber, Question, Setting, Visibility
-from grader.simulation.analysis import MOST, SUBJECTS
+from grader.simulation.analysis.subjects import MOST, SUBJECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -28,7 +28,7 @@ from grader.grading.submission.items import ending
 from grader.kinds.answers.solving import is_drawn, numbers_of, setting_of, solve_question
 from grader.model import AnswersInterface, Finding, FindingKind
 from grader.model.messages import text_of
-from grader.simulation.analysis import SUBJECTS, parameters, value
+from grader.simulation.analysis.subjects import SUBJECTS, parameters, value
 
 if TYPE_CHECKING:
     from grader.model import Assignment, Named, Question

@@ -13,13 +13,13 @@ from grader.base.records import frozen
 from grader.grading.submission.items import safe
 from grader.model import Clause
 from grader.model.messages import text_of
-from grader.simulation.analysis import SUBJECTS, Misconception, number_text, parameters, study, value
+from grader.simulation.analysis.subjects import SUBJECTS, Misconception, number_text, parameters, study, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from grader.model import AnswersInterface, DrawnNumber, Named, Question, Setting
-    from grader.simulation.analysis import Subject
+    from grader.simulation.analysis.subjects import Subject
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 

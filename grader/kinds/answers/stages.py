@@ -20,7 +20,7 @@ from grader.kinds.answers.solving import is_drawn, solve_question
 from grader.kinds.plan import Plan
 from grader.model import AnswerEvidence, Build, CaseEvidence, Evidence, Finding, FindingKind
 from grader.model.messages import text_of
-from grader.simulation.analysis import number_text
+from grader.simulation.analysis.subjects import number_text
 
 if TYPE_CHECKING:
     from grader.kinds.answers.solving import SolvedQuestion

@@ -22,15 +22,8 @@ from grader.kinds.estimate_results import LeftArray, compared_elements, outputs_
 from grader.kinds.function.recording import UnfitError, recorded
 from grader.kinds.function.timing import input_sets
 from grader.model import Argument
-from grader.running.estimate import (
-    NotEstimatedError,
-    combined,
-    device_of,
-    device_pass,
-    elements_at,
-    estimate_kernel,
-    host_copy,
-)
+from grader.running.estimate import NotEstimatedError, device_of, elements_at, estimate_kernel
+from grader.running.estimate.calls import combined, device_pass, host_copy
 from grader.simulation.emulator.linking.program import initial_bytes
 from grader.simulation.ptx import parse
 from grader.simulation.ptx.parser import symbol_name

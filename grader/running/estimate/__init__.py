@@ -8,7 +8,6 @@ adds up what a function does, and `further_blocks` runs more blocks, to see what
 `docs/estimate.md` is the model on a page.
 """
 
-from grader.running.estimate.calls import combined, device_pass, host_copy
 from grader.running.estimate.estimate import (
     ERROR_BOUND,
     MOST_CHANGES,
@@ -28,12 +27,9 @@ __all__ = [
     "LaunchedBlocks",
     "NotEstimatedError",
     "changes_that_help",
-    "combined",
     "device_of",
-    "device_pass",
     "elements_at",
     "estimate_kernel",
-    "host_copy",
     "ratio_of",
     "reasons",
     "rolled_loop",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.simulation.analysis import SUBJECTS, AnalysisProblem, number_text, study, value
+from grader.simulation.analysis.subjects import SUBJECTS, AnalysisProblem, number_text, study, value
 
 LAUNCH = SUBJECTS["launch"]
 SIZES = st.integers(1, 300)

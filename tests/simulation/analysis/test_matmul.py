@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model.messages import text_of
-from grader.simulation.analysis import SUBJECTS, AnalysisProblem, study, value
+from grader.simulation.analysis.subjects import SUBJECTS, AnalysisProblem, study, value
 from tests.simulation.analysis.emulated import counters
 
 MATMUL = SUBJECTS["matmul"]

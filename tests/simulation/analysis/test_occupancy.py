@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.model.messages import text_of
-from grader.simulation.analysis import SUBJECTS, AnalysisProblem, study, value
 from grader.simulation.analysis.occupancy import LIMITS
+from grader.simulation.analysis.subjects import SUBJECTS, AnalysisProblem, study, value
 from tests.simulation.emulator import nvcc
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.model.messages import TABLES, text_of
-from grader.simulation.analysis import SUBJECTS, parameters, study
+from grader.simulation.analysis.subjects import SUBJECTS, parameters, study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
